@@ -114,9 +114,9 @@ Answer run_pass(const Pass& pass, const OrderedJson& request, Graph& graph,
       limit != request.end() && limit->is_number_integer())
     options.peak_limit = limit->get<std::int64_t>();
   constexpr double kStep = 0.01;  // limits the number of messages
-  options.report = [&messages, told = -1.0](double done) mutable {
-    if (done < told + kStep && done < 1) return;
-    told = done;
+  options.report = [&messages, reported = -1.0](double done) mutable {
+    if (done < reported + kStep && done < 1) return;
+    reported = done;
     messages.say(HostProgress{done});
   };
   PassContext context(options);

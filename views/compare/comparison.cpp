@@ -94,9 +94,9 @@ void add_metrics(const Comparison& comparison, Line line) {
 }
 
 template <class Line>
-void add_values(const Comparison& comparison, std::size_t most, Line line) {
+void add_values(const Comparison& comparison, std::size_t max_rows, Line line) {
   const std::vector<PlanChangeRow>& rows = comparison.plan->difference.rows;
-  for (std::size_t i = 0; i < std::min(most, rows.size()); ++i)
+  for (std::size_t i = 0; i < std::min(max_rows, rows.size()); ++i)
     line(QStringList{transition_text(rows[i]), to_qstring(rows[i].name), to_qstring(rows[i].target),
                      bytes_difference_text(0, rows[i].change.saved_bytes),
                      bytes_difference_text(0, rows[i].change.offloaded_bytes),
@@ -104,9 +104,9 @@ void add_values(const Comparison& comparison, std::size_t most, Line line) {
 }
 
 template <class Line>
-void add_nodes(const Comparison& comparison, std::size_t most, Line line) {
+void add_nodes(const Comparison& comparison, std::size_t max_rows, Line line) {
   const std::vector<NodeDifference>& nodes = comparison.nodes->nodes();
-  for (std::size_t i = 0; i < std::min(most, nodes.size()); ++i) {
+  for (std::size_t i = 0; i < std::min(max_rows, nodes.size()); ++i) {
     const NodeDifference& node = nodes[i];
     const Graph& graph = comparison.nodes->graph_of(node);
     line(QStringList{change_text(node.change), to_qstring(graph.name(node.node)),

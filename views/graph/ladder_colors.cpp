@@ -14,9 +14,9 @@ std::optional<RungState> most_frequent_state(const LadderSums& sums) {
   for (std::size_t p = 0; p < sums.policies.size(); ++p)
     if (const auto state = rung_state(static_cast<MemoryPolicy>(p)))
       counts[static_cast<std::size_t>(*state)] += sums.policies[p];
-  const auto most = std::max_element(counts.begin(), counts.end());
-  if (*most == 0) return std::nullopt;
-  return static_cast<RungState>(most - counts.begin());
+  const auto largest = std::max_element(counts.begin(), counts.end());
+  if (*largest == 0) return std::nullopt;
+  return static_cast<RungState>(largest - counts.begin());
 }
 
 // The color of boxes in a phase, or of recomputed nodes.
@@ -109,10 +109,10 @@ QColor LadderColors::shade(const Theme& theme, double share) const {
 QColor LadderColors::row(const Theme& theme, const LadderRow& row, LadderSide side) const {
   const LadderSums& sums = row.side(side);
   if (is_amount()) {
-    const std::int64_t most = max_by_depth_[static_cast<std::size_t>(row.depth)];
-    return shade(theme, most == 0
-                            ? 0.0
-                            : static_cast<double>(amount(row, side)) / static_cast<double>(most));
+    const std::int64_t largest = max_by_depth_[static_cast<std::size_t>(row.depth)];
+    return shade(
+        theme,
+        largest == 0 ? 0.0 : static_cast<double>(amount(row, side)) / static_cast<double>(largest));
   }
   if (by_ == LadderColor::phase) {
     if (side == LadderSide::forward) return in_phase(theme, ColorRole::forward);

@@ -132,9 +132,9 @@ bool write_ladder_picture(const QString& path, bool whole, const QString& title,
     view.width = scene.layout.width();
     view.height = scene.layout.height();
     if (!is_svg) {
-      const double most = std::max(view.width, view.height);
-      view.scale =
-          std::min({1.0, kMaxSide / most, std::sqrt(kMaxPixels / (view.width * view.height))});
+      const double longer_side = std::max(view.width, view.height);
+      view.scale = std::min(
+          {1.0, kMaxSide / longer_side, std::sqrt(kMaxPixels / (view.width * view.height))});
       view.width *= view.scale;
       view.height *= view.scale;
     }

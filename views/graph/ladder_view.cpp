@@ -56,19 +56,19 @@ std::vector<LadderBand> visible_bands(const LadderLayout& layout, const LadderVi
   std::vector<LadderBand> bands;
   const auto items = layout.items();
   const auto count = static_cast<std::int32_t>(items.size());
-  const double least = kFoldPixels / view.scale;
+  const double min_height = kFoldPixels / view.scale;
   const double row_height = layout.style().row_height;
   for (std::int32_t i = first_item(layout, view.top()); i < count;) {
     const LadderItem& item = layout.item(i);
     if (item.y > view.bottom()) break;
     std::int32_t end = i + 1;
     double bottom = item.y + row_height;
-    if (row_height < least) {
-      const auto next =
-          std::partition_point(items.begin() + i + 1, items.end(),
-                               [&](const LadderItem& other) { return other.y < item.y + least; });
+    if (row_height < min_height) {
+      const auto next = std::partition_point(
+          items.begin() + i + 1, items.end(),
+          [&](const LadderItem& other) { return other.y < item.y + min_height; });
       end = static_cast<std::int32_t>(next - items.begin());
-      bottom = std::max(layout.item(end - 1).bottom(layout.style()), item.y + least);
+      bottom = std::max(layout.item(end - 1).bottom(layout.style()), item.y + min_height);
     }
     bands.push_back({i, end, item.y, bottom - item.y});
     i = end;

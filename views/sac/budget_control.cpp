@@ -41,9 +41,10 @@ class ExactBox : public QDoubleSpinBox {
   // maximum, which are shown without decimals.
   [[nodiscard]] QSize sizeHint() const override {
     QSize size = QDoubleSpinBox::sizeHint();
-    const QString most = textFromValue(maximum()), widest = locale().toString(0.0, 'f', decimals());
+    const QString max_text = textFromValue(maximum()),
+                  widest = locale().toString(0.0, 'f', decimals());
     size.rwidth() +=
-        fontMetrics().horizontalAdvance(widest) - fontMetrics().horizontalAdvance(most);
+        fontMetrics().horizontalAdvance(widest) - fontMetrics().horizontalAdvance(max_text);
     return size;
   }
   [[nodiscard]] QSize minimumSizeHint() const override { return sizeHint(); }

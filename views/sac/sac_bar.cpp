@@ -183,19 +183,19 @@ void SacBar::show_step(const SacState& state) {
 void SacBar::show_bytes() {
   const SacStatePtr state = session_.state();
   if (!state || !state->can_change()) return;
-  const Analysis& most =
+  const Analysis& analysis =
       state->is_step() ? state->step->snapshot->analysis : state->snapshot->analysis;
   const auto range = [&](std::int64_t plan, std::int64_t max) {
     return BudgetControl::Bytes{
-        .plan = plan, .min = most.memory.static_bytes(), .max = std::max(plan, max)};
+        .plan = plan, .min = analysis.memory.static_bytes(), .max = std::max(plan, max)};
   };
   std::optional<BudgetControl::Bytes> reserved;
   // Until the plan's reserved bytes are known, use its peak, since no plan reserves less than it
   // allocates.
   const std::int64_t peak = state->figures.figures.peak_bytes;
   if (has_reserved(*state))
-    reserved = range(session_.reserved().bytes().value_or(peak), most.reserved.peak_bytes);
-  budget_->show_bytes(range(peak, most.memory.peak_bytes()), reserved);
+    reserved = range(session_.reserved().bytes().value_or(peak), analysis.reserved.peak_bytes);
+  budget_->show_bytes(range(peak, analysis.memory.peak_bytes()), reserved);
 }
 
 void SacBar::show_kind(const SacState& state) {

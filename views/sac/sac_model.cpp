@@ -358,16 +358,17 @@ QString SacModel::why_words(int index) const {
   if (r.tensor >= 0) return to_qstring(why(*state_, tensor(r.first)));
   std::map<std::string, int> counts;
   for (std::size_t i = r.first; i < r.last; ++i) ++counts[why_in_short(*state_, tensor(i))];
-  std::vector<std::pair<int, std::string>> most;
-  for (const auto& [reason, count] : counts) most.emplace_back(-count, reason);
-  std::sort(most.begin(), most.end());
+  std::vector<std::pair<int, std::string>> by_count;
+  for (const auto& [reason, count] : counts) by_count.emplace_back(-count, reason);
+  std::sort(by_count.begin(), by_count.end());
   QStringList parts;
-  for (std::size_t i = 0; i < std::min(most.size(), kMaxReasons); ++i) {
-    const QString reason = to_qstring(most[i].second);
-    parts << (most.size() == 1 ? reason
-                               : QStringLiteral("%1 %2").arg(count_text(-most[i].first), reason));
+  for (std::size_t i = 0; i < std::min(by_count.size(), kMaxReasons); ++i) {
+    const QString reason = to_qstring(by_count[i].second);
+    parts << (by_count.size() == 1
+                  ? reason
+                  : QStringLiteral("%1 %2").arg(count_text(-by_count[i].first), reason));
   }
-  if (most.size() > kMaxReasons) parts << QStringLiteral("…");
+  if (by_count.size() > kMaxReasons) parts << QStringLiteral("…");
   return parts.join(QStringLiteral(" · "));
 }
 

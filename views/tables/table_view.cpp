@@ -162,13 +162,13 @@ TableView::ColumnWidths TableView::widths_of(int c) const {
   QString longest = longest_number(column.unit);
   if (column.unit == Unit::change || has_negative(model_, c)) longest.prepend(QChar(kMinus));
   const int figure = is_text ? 0 : fontMetrics().horizontalAdvance(longest) + kCellMargins;
-  const int most = column.max_width > 0 ? column.max_width
-                   : is_text            ? kMaxTextColumn
-                                        : kMaxNumberColumn;
+  const int max_width = column.max_width > 0 ? column.max_width
+                        : is_text            ? kMaxTextColumn
+                                             : kMaxNumberColumn;
   const int wanted = std::max({content, title, is_text ? 0 : figure + kSortMark - kCellMargins});
   ColumnWidths widths{.title = title,
-                      .min = std::clamp(std::max({content, title, figure}), kMinColumn, most),
-                      .wanted = std::clamp(wanted, kMinColumn, most),
+                      .min = std::clamp(std::max({content, title, figure}), kMinColumn, max_width),
+                      .wanted = std::clamp(wanted, kMinColumn, max_width),
                       .content = content};
   if (is_text && column.max_width > 0)
     widths.min = std::min(widths.min, std::max(title, c == names_ ? kMinNames : kMinElided));
@@ -223,9 +223,9 @@ void TableView::lay_out_columns() {
   const auto elidable_part = [&](int c) {
     const Column& column = model_.columns()[static_cast<std::size_t>(c)];
     const bool is_elided = c != 0 && column.unit == Unit::text && column.max_width > 0;
-    const int least =
+    const int min_width =
         c == names_ ? std::max(widths_[static_cast<std::size_t>(c)].title, kMinElided) : kMinColumn;
-    return is_elided ? std::max(min_of(c) - least, 0) : 0;
+    return is_elided ? std::max(min_of(c) - min_width, 0) : 0;
   };
   for (const int c : shown) {
     min_of(c) = std::min(widths_[static_cast<std::size_t>(c)].min, width_of(c));

@@ -39,12 +39,12 @@ std::size_t GapScale::snapped(double position, const BestGaps& best, const AxisV
                               double pixels) const {
   const double pixel = axis.to_pixel(position);
   std::optional<std::size_t> nearest;
-  double least = pixels;
+  double min_distance = pixels;
   const auto consider = [&](std::size_t gap) {
     const double distance =
         std::fabs(axis.to_pixel(static_cast<double>(this->position(gap))) - pixel);
-    if (distance >= least) return;
-    least = distance;
+    if (distance >= min_distance) return;
+    min_distance = distance;
     nearest = gap;
   };
   // If several best gaps coincide, prefer the one that does not raise the peak.

@@ -54,8 +54,8 @@ void LaneTrack::paint_blocks(QPainter& painter, ItemColor color, std::vector<QRe
   const auto draw = [&] { painter.drawRects(blocks.data(), static_cast<int>(blocks.size())); };
   const QColor full = theme_.item(color);
   const bool is_estimate = style_ == LaneStyle::estimated;
-  const auto drop_narrow = [&](int least) {
-    std::erase_if(blocks, [least](const QRect& r) { return r.width() < least; });
+  const auto drop_narrow = [&](int min_width) {
+    std::erase_if(blocks, [min_width](const QRect& r) { return r.width() < min_width; });
   };
   if (is_estimate) {
     // Large blocks have an outline and a pale interior; the others have a single, stronger shade.

@@ -129,17 +129,16 @@ void MoveStrip::paint_strip(QPainter& painter) const {
 // Draws, for each pixel column, the range of the values at its positions.
 void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   const auto value = [&](std::size_t gap) { return held_.preview.at(gap).*row.value; };
-  std::int64_t least = value(held_.preview.first()), most = least;
+  std::int64_t min = value(held_.preview.first()), max = min;
   for (const Figures& f : held_.preview.range.at) {
-    least = std::min(least, f.*row.value);
-    most = std::max(most, f.*row.value);
+    min = std::min(min, f.*row.value);
+    max = std::max(max, f.*row.value);
   }
   painter.fillRect(row.area, theme_.bed);
-  const double scale =
-      most > least ? (row.area.height() - 3) / static_cast<double>(most - least) : 0;
+  const double scale = max > min ? (row.area.height() - 3) / static_cast<double>(max - min) : 0;
   const auto y_of = [&](std::int64_t v) {
     return row.area.bottom() - 1 -
-           static_cast<int>(std::lround(static_cast<double>(v - least) * scale));
+           static_cast<int>(std::lround(static_cast<double>(v - min) * scale));
   };
   const QColor fill = with_alpha(row.color, 0.35F);
   std::vector<QRect> areas, lines;
@@ -167,9 +166,8 @@ void MoveStrip::paint_row(QPainter& painter, const Row& row) const {
   const QFontMetrics metrics = painter.fontMetrics();
   painter.setPen(theme_.text);
   const bool two = row.area.height() >= 2 * metrics.height() - 4;
-  const QString range = most == least
-                            ? tr("the same at every position")
-                            : QStringLiteral("%1 … %2").arg(row.text(least), row.text(most));
+  const QString range = max == min ? tr("the same at every position")
+                                   : QStringLiteral("%1 … %2").arg(row.text(min), row.text(max));
   painter.drawText(gutter, Qt::AlignLeft | (two ? Qt::AlignTop : Qt::AlignVCenter), row.name);
   painter.setPen(theme_.muted_text);
   if (two)

@@ -69,18 +69,18 @@ std::optional<std::int64_t> TimelineContent::measured_bytes(std::size_t moment) 
 
 std::int64_t TimelineContent::highest_bytes() const {
   const Analysis& a = shown().analysis;
-  std::int64_t most = a.memory.peak_bytes();
-  if (shows_reserved()) most = std::max(most, a.reserved.peak_bytes);
+  std::int64_t max_bytes = a.memory.peak_bytes();
+  if (shows_reserved()) max_bytes = std::max(max_bytes, a.reserved.peak_bytes);
   // While a block is held and after an edit, include the graph as opened in the scale, so that a
   // lower curve looks lower.
   if (const Snapshot* opened = ghost())
-    most = std::max({most, opened->analysis.memory.peak_bytes(),
-                     shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
+    max_bytes = std::max({max_bytes, opened->analysis.memory.peak_bytes(),
+                          shows_reserved() ? opened->analysis.reserved.peak_bytes : 0});
   if (const MeasuredCurve* curve = measured_curve())
-    most = std::max(most, curve->bytes(curve->peak()));
+    max_bytes = std::max(max_bytes, curve->bytes(curve->peak()));
   if (const PlanOutcomePtr partitioned = plan())
-    most = std::max(most, partitioned->figures.figures.peak_bytes);
-  return most;
+    max_bytes = std::max(max_bytes, partitioned->figures.figures.peak_bytes);
+  return max_bytes;
 }
 
 bool TimelineContent::shows_capacity() const {
@@ -89,9 +89,9 @@ bool TimelineContent::shows_capacity() const {
 }
 
 std::int64_t TimelineContent::top_bytes() const {
-  std::int64_t most = highest_bytes();
-  if (shows_capacity()) most = std::max(most, *capacity_bytes(shown().analysis.device));
-  return most + most / 16 + 1;
+  std::int64_t max_bytes = highest_bytes();
+  if (shows_capacity()) max_bytes = std::max(max_bytes, *capacity_bytes(shown().analysis.device));
+  return max_bytes + max_bytes / 16 + 1;
 }
 
 std::int64_t TimelineContent::axis_length() const {

@@ -49,13 +49,13 @@ void AxisView::pan_by(double pixels) {
 void AxisView::show(double begin, double end, double margin) {
   const double room = (end - begin) * margin;
   const double whole = static_cast<double>(length_);
-  const double least = std::min(kMinSpan, whole);
+  const double min_span = std::min(kMinSpan, whole);
   begin_ = begin - room;
   end_ = end + room;
-  if (end_ - begin_ < least) {
+  if (end_ - begin_ < min_span) {
     const double middle = (begin_ + end_) / 2;
-    begin_ = middle - least / 2;
-    end_ = middle + least / 2;
+    begin_ = middle - min_span / 2;
+    end_ = middle + min_span / 2;
   }
   clamp();
 }

@@ -68,13 +68,13 @@ void HistogramPlot::paintEvent(QPaintEvent* /*event*/) {
   if (bins_.empty()) return;
   QPainter painter(this);
   const Theme& theme = Theme::of(palette());
-  const std::size_t most = std::ranges::max(bins_, {}, &ValueBin::count).count();
+  const std::size_t max_count = std::ranges::max(bins_, {}, &ValueBin::count).count();
   for (std::size_t bin = 0; bin < bins_.size(); ++bin) {
     const QRect area = column(bin);
     if (marked_ == bin) painter.fillRect(area, theme.bed);
     if (bins_[bin].count() == 0) continue;
     const int height = std::max(
-        static_cast<int>(static_cast<std::size_t>(area.height()) * bins_[bin].count() / most),
+        static_cast<int>(static_cast<std::size_t>(area.height()) * bins_[bin].count() / max_count),
         kMinBar);
     painter.fillRect(
         QRect(area.left(), area.bottom() + 1 - height, std::max(area.width() - 1, 1), height),

@@ -51,15 +51,16 @@ std::array<QRectF, 8> places_around(QPointF at, QSizeF size, double gap) {
 
 QRectF free_place(const PointLabel& label, const LabelField& field, std::span<const QRectF> taken) {
   QRectF best;
-  int least = std::numeric_limits<int>::max();
-  for (int distance = 0; distance < kDistances && distance * kDistancePenalty < least; ++distance) {
+  int min_penalty = std::numeric_limits<int>::max();
+  for (int distance = 0; distance < kDistances && distance * kDistancePenalty < min_penalty;
+       ++distance) {
     const double gap = field.gap + distance * label.size.height();
     for (const QRectF& place : places_around(label.at, label.size, gap)) {
       const auto overlaps = [&](const QRectF& other) { return other.intersects(place); };
       if (!field.area.contains(place) || std::ranges::any_of(taken, overlaps)) continue;
       const int penalty = penalty_of(place, field) + distance * kDistancePenalty;
-      if (penalty >= least) continue;
-      least = penalty;
+      if (penalty >= min_penalty) continue;
+      min_penalty = penalty;
       best = place;
     }
   }

@@ -108,12 +108,12 @@ ParetoScale::ParetoScale(const std::vector<ParetoMark>& marks, QRectF where, Lim
     : area(where), memory(of) {
   if (marks.empty()) return;
   const auto by = [&](auto value) {
-    const auto [least, most] = std::minmax_element(
+    const auto [min, max] = std::minmax_element(
         marks.begin(), marks.end(),
         [&](const ParetoMark& a, const ParetoMark& b) { return value(a) < value(b); });
     // The axis covers at least 1% of the minimum.
-    const double low = static_cast<double>(value(*least));
-    const double span = std::max({static_cast<double>(value(*most)) - low, low * 0.01, 1.0});
+    const double low = static_cast<double>(value(*min));
+    const double span = std::max({static_cast<double>(value(*max)) - low, low * 0.01, 1.0});
     return std::pair{low - span * kRoom, low + span * (1 + kRoom)};
   };
   std::tie(min_bytes, max_bytes) = by([&](const ParetoMark& m) { return bytes_of(m, memory); });
@@ -269,8 +269,8 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
     std::vector<double> at;
     int decimals = 0;  // enough to distinguish adjacent ticks
   };
-  const auto ticks = [](double least, double most, double pixels) {
-    const double rough = (most - least) / std::max(pixels / kTickPixels, 1.0);
+  const auto ticks = [](double min, double max, double pixels) {
+    const double rough = (max - min) / std::max(pixels / kTickPixels, 1.0);
     const double power = std::pow(10.0, std::floor(std::log10(rough)));
     const double unit = rough / power <= 1   ? 1
                         : rough / power <= 2 ? 2
@@ -278,7 +278,7 @@ void ParetoPlot::paint_axes(QPainter& painter, const ParetoScale& s) const {
                                              : 10;
     const double step = unit * power;
     Ticks found{.decimals = std::max(0, static_cast<int>(-std::floor(std::log10(step))))};
-    for (double t = std::ceil(least / step) * step; t <= most; t += step) found.at.push_back(t);
+    for (double t = std::ceil(min / step) * step; t <= max; t += step) found.at.push_back(t);
     return found;
   };
   const Ticks of_bytes = ticks(s.min_bytes / unit_bytes, s.max_bytes / unit_bytes, s.area.width());

@@ -19,8 +19,8 @@ QString name_of(const Graph& graph, NodeId node) {
 // exposed.
 const CollectiveTiming* most_exposed(const Simulation& simulation) {
   const auto all = simulation.collectives();
-  const auto most = std::ranges::max_element(all, {}, &CollectiveTiming::exposed_ns);
-  return most == all.end() || !most->is_exposed() ? nullptr : &*most;
+  const auto collective = std::ranges::max_element(all, {}, &CollectiveTiming::exposed_ns);
+  return collective == all.end() || !collective->is_exposed() ? nullptr : &*collective;
 }
 
 QString nothing_exposed(const Simulation& simulation) {
@@ -57,33 +57,34 @@ FirstAnswer answer_peak(const Snapshot& snapshot) {
 
 FirstAnswer answer_communication(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
-  const CollectiveTiming* most = most_exposed(simulation);
-  if (most == nullptr) return {.text = nothing_exposed(simulation)};
+  const CollectiveTiming* collective = most_exposed(simulation);
+  if (collective == nullptr) return {.text = nothing_exposed(simulation)};
   return {.text = tr("%1 costs most: the step waits %2 for it. In total, %3 of the step's %4 is "
                      "exposed communication. Reason: %5. Press E for the next exposed collective.")
-                      .arg(name_of(snapshot.graph, most->start), time_text(most->exposed_ns),
-                           time_text(simulation.exposed_ns()), time_text(simulation.step_ns()),
-                           to_qstring(reason_text(snapshot.graph, *most))),
-          .node = most->start};
+                      .arg(name_of(snapshot.graph, collective->start),
+                           time_text(collective->exposed_ns), time_text(simulation.exposed_ns()),
+                           time_text(simulation.step_ns()),
+                           to_qstring(reason_text(snapshot.graph, *collective))),
+          .node = collective->start};
 }
 
 FirstAnswer answer_what_if(const Snapshot& snapshot) {
   const Simulation& simulation = snapshot.analysis.simulation;
-  const CollectiveTiming* most = most_exposed(simulation);
-  if (most == nullptr || most->is_transfer)
+  const CollectiveTiming* collective = most_exposed(simulation);
+  if (collective == nullptr || collective->is_transfer)
     return {.text =
                 tr("%1 Try a pass instead: add one in the Pipeline pane, run it, and compare "
                    "the numbers at the top. Ctrl+Z undoes its edit.")
-                    .arg(most == nullptr
+                    .arg(collective == nullptr
                              ? nothing_exposed(simulation)
                              : tr("The longest exposed time is that of %1, a copy to or from the "
                                   "host.")
-                                   .arg(name_of(snapshot.graph, most->start)))};
+                                   .arg(name_of(snapshot.graph, collective->start)))};
   return {.text = tr("%1 is picked up. Drag it, or press Left or Right: the numbers at the top "
                      "show the result of each position. Enter drops it, B moves it to the best "
                      "position, Esc cancels. Ctrl+Z undoes the move.")
-                      .arg(name_of(snapshot.graph, most->start)),
-          .node = most->start};
+                      .arg(name_of(snapshot.graph, collective->start)),
+          .node = collective->start};
 }
 
 }  // namespace jointer::views

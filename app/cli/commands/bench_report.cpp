@@ -173,11 +173,11 @@ Table ranks_table(const BenchmarkResult& r) {
 
 // The rank with the highest peak; null if no rank was measured.
 const RankResult* highest(const BenchmarkResult& r) {
-  const RankResult* most = nullptr;
+  const RankResult* max_rank = nullptr;
   for (const RankResult& rank : r.ranks)
-    if (rank.measured && (!most || rank.measured->peak_bytes > most->measured->peak_bytes))
-      most = &rank;
-  return most;
+    if (rank.measured && (!max_rank || rank.measured->peak_bytes > max_rank->measured->peak_bytes))
+      max_rank = &rank;
+  return max_rank;
 }
 
 // A table of the compiled blocks that ran in place of nodes; empty if there are no such blocks.

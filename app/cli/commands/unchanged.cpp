@@ -36,9 +36,9 @@ std::string why_unchanged(const StepResult& step) {
   if (of_nodes.empty()) return note != nullptr ? *note : "The pass found nothing to do.";
   std::size_t all = 0;
   for (const auto& each : of_nodes) all += each.second;
-  const auto most =
+  const auto largest =
       std::ranges::max_element(of_nodes, {}, [](const auto& each) { return each.second; });
-  return fmt::format("{} ({} of {})", most->first, most->second,
+  return fmt::format("{} ({} of {})", largest->first, largest->second,
                      counted(all, "node that it keeps", "nodes that it keeps"));
 }
 

@@ -141,8 +141,8 @@ at::Tensor& index_put(at::Tensor& self, const c10::List<std::optional<at::Tensor
 }
 
 std::tuple<at::Tensor, at::Tensor> prepare_softmax(const at::Tensor& a, std::int64_t dim) {
-  const at::Tensor most = a.amax({dim}, true);
-  return {most, (a - most).exp().sum({dim}, true)};
+  const at::Tensor max = a.amax({dim}, true);
+  return {max, (a - max).exp().sum({dim}, true)};
 }
 
 template <at::Tensor (*function)(const at::Tensor&)>

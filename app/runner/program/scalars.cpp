@@ -208,11 +208,11 @@ void maximum(Stack& s) {
       [](double a, double b) { return std::max(a, b); });
 }
 void choose(Stack& s) {  // condition, then, else
-  const IValue otherwise = std::move(s.back());
+  const IValue if_false = std::move(s.back());
   s.pop_back();
-  const IValue then = std::move(s.back());
+  const IValue if_true = std::move(s.back());
   s.pop_back();
-  s.back() = truth(s.back()) ? then : otherwise;
+  s.back() = truth(s.back()) ? if_true : if_false;
 }
 void sum(Stack& s) {
   IValue total(std::int64_t{0});
