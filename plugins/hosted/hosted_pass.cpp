@@ -11,10 +11,10 @@
 #include "core/capture/native_writer.h"
 #include "core/edit/edit.h"
 #include "core/process/temporary_folder.h"
+#include "plugins/hosted/adopt_result.h"
 #include "plugins/hosted/analysis_json.h"
 #include "plugins/hosted/declaration.h"
 #include "plugins/hosted/host_process.h"
-#include "plugins/hosted/take_result.h"
 
 namespace jointer {
 namespace {
@@ -61,14 +61,14 @@ class Run {
     JOINTER_TRY(question.request["costs"], costs_json(graph, context_.analysis()));
     if (options_.log)
       question.log = [this](std::string_view line) { options_.log(hosted_.info.name, line); };
-    question.tell = [this, &graph](const HostMessage& message) { hear(graph, message); };
+    question.tell = [this, &graph](const HostMessage& message) { handle_message(graph, message); };
     question.is_cancelled = [this] { return !context_.report(done_).has_value(); };
     JOINTER_CHECK(ask_host(question));
     return read_result(back);
   }
 
  private:
-  void hear(const Graph& graph, const HostMessage& message) {
+  void handle_message(const Graph& graph, const HostMessage& message) {
     if (const auto* progress = std::get_if<HostProgress>(&message)) done_ = progress->done;
     if (const auto* reported = std::get_if<HostTable>(&message))
       context_.add_table(reported->table);
@@ -111,7 +111,7 @@ Pass make_hosted_pass(HostedPass hosted, HostOptions options) {
     JOINTER_TRY(Graph result, run_hosted(hosted, options, graph,
                                          arguments_json(hosted.info, arguments), context));
     JOINTER_TRY(const Graph given, read_native("the graph", PaddedBytes(write_native(graph))));
-    return take_result(graph, given, std::move(result), context);
+    return adopt_result(graph, given, std::move(result), context);
   };
   return {.info = std::move(info), .run = run};
 }

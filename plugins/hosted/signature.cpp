@@ -125,7 +125,7 @@ class Comparison {
 };
 
 // Copies the descriptors of the given graph to the result. Returns true if any descriptor differed.
-bool take_descriptors(const Graph& given, const Signature& was, Graph& result,
+bool copy_descriptors(const Graph& given, const Signature& was, Graph& result,
                       const Signature& is) {
   bool any = false;
   const auto take = [&](NodeId from, NodeId to) {
@@ -152,7 +152,7 @@ Result<void> keep_signature(const Graph& given, Graph& result) {
   }
   bool any = false;
   for (const Comparison& each : parts)
-    any = take_descriptors(given, each.was(), result, each.is()) || any;
+    any = copy_descriptors(given, each.was(), result, each.is()) || any;
   if (!any) return {};
   derive_roles(result);
   return link_pair(result);

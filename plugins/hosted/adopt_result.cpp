@@ -1,4 +1,4 @@
-#include "plugins/hosted/take_result.h"
+#include "plugins/hosted/adopt_result.h"
 
 #include <algorithm>
 #include <set>
@@ -14,7 +14,7 @@ namespace {
 
 // Copies `custom` and `extra` of all nodes: edits rewrite the JSON of the former, and do not change
 // the latter.
-void take_marks(Graph& graph, const Graph& result) {
+void copy_marks(Graph& graph, const Graph& result) {
   for (const NodeId id : result.order()) {
     const Node& from = result.node(id);
     const NodeId found = graph.find(from.part, result.name(id));
@@ -51,7 +51,7 @@ Result<Graph> edited(const Graph& graph, const Graph& given, const Graph& result
   for (std::size_t part = 0; part < copy.part_count(); ++part)
     add_groups(copy, result, PartId(part));
   if (!edit.changes.empty()) JOINTER_CHECK(apply(copy, edit));
-  take_marks(copy, result);
+  copy_marks(copy, result);
   if (graph_hash(copy) != graph_hash(result))
     return fail(Error::Kind::run,
                 "the returned graph differs from the given one in a way that edits cannot express");
@@ -79,7 +79,7 @@ Result<void> keep_to_operators(const Graph& given, const Graph& result) {
 
 }  // namespace
 
-Result<void> take_result(Graph& graph, const Graph& given, Graph result, PassContext& context) {
+Result<void> adopt_result(Graph& graph, const Graph& given, Graph result, PassContext& context) {
   JOINTER_CHECK(keep_signature(given, result));
   JOINTER_CHECK(keep_to_operators(given, result));
   auto by_edits = edited(graph, given, result);

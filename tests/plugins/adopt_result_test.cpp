@@ -1,4 +1,4 @@
-#include "plugins/hosted/take_result.h"
+#include "plugins/hosted/adopt_result.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ const char* const kGraph = R"(
   return [c]
 )";
 
-class TakeResultTest : public testing::Test {
+class AdoptResultTest : public testing::Test {
  protected:
   // The reason why the graph is new; empty if it is not.
   std::string replaced() const {
@@ -48,19 +48,19 @@ class TakeResultTest : public testing::Test {
   PassContext context{options};
 };
 
-TEST_F(TakeResultTest, AMoveKeepsIds) {
+TEST_F(AdoptResultTest, AMoveKeepsIds) {
   Graph graph = graph_of(kGraph);
   Graph result = through_file(graph);
   const NodeId moved = result.find("b");
   result.move(std::span(&moved, 1), result.find("c"));
   const NodeId before = graph.find("b");
-  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
+  ASSERT_TRUE(adopt_result(graph, through_file(graph), result, context));
   EXPECT_EQ(graph.find("b"), before);
   EXPECT_EQ(graph_hash(graph), graph_hash(result));
   EXPECT_EQ(replaced(), "");
 }
 
-TEST_F(TakeResultTest, AnnotationsAndGroupsAreIncluded) {
+TEST_F(AdoptResultTest, AnnotationsAndGroupsAreIncluded) {
   Graph graph = graph_of(kGraph);
   Graph result = through_file(graph);
   result.node(result.find("a")).custom = result.intern(R"({"compile_with_inductor":{}})");
@@ -73,7 +73,7 @@ TEST_F(TakeResultTest, AnnotationsAndGroupsAreIncluded) {
   result.node(result.find("s")).args = list;
   result.refresh(result.find("s"));
   ASSERT_TRUE(result.finish());
-  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
+  ASSERT_TRUE(adopt_result(graph, through_file(graph), result, context));
   EXPECT_EQ(graph.text(graph.node(graph.find("a")).custom), R"({"compile_with_inductor":{}})");
   const Node& taken = graph.node(graph.find("s"));
   ASSERT_TRUE(taken.group);
@@ -82,10 +82,10 @@ TEST_F(TakeResultTest, AnnotationsAndGroupsAreIncluded) {
   EXPECT_EQ(replaced(), "");
 }
 
-TEST_F(TakeResultTest, TheGraphIsNewIfNoEditProducesIt) {
+TEST_F(AdoptResultTest, TheGraphIsNewIfNoEditProducesIt) {
   Graph graph = graph_of(kGraph);
   const Graph result = graph_of("x: f32[8] = input\nk: f32[8] = constant\nreturn [k]");
-  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
+  ASSERT_TRUE(adopt_result(graph, through_file(graph), result, context));
   EXPECT_EQ(graph_hash(graph), graph_hash(result));
   ASSERT_EQ(context.decisions().size(), 1U);
   EXPECT_EQ(context.decisions()[0].action, "replaced");
@@ -93,7 +93,7 @@ TEST_F(TakeResultTest, TheGraphIsNewIfNoEditProducesIt) {
 }
 
 // The file that the host returns lacks the distance between the ranks of the group.
-TEST_F(TakeResultTest, ANewGraphInheritsTheAssumptions) {
+TEST_F(AdoptResultTest, ANewGraphInheritsTheAssumptions) {
   Graph graph = graph_of(R"(
     x: f32[8] = input
     g: f32[32] = _c10d_functional.all_gather_into_tensor(x, 4, 'fsdp')
@@ -108,7 +108,7 @@ TEST_F(TakeResultTest, ANewGraphInheritsTheAssumptions) {
     w: f32[32] = _c10d_functional.wait_tensor(g)
     return [w]
   )");
-  ASSERT_TRUE(take_result(graph, through_file(graph), result, context));
+  ASSERT_TRUE(adopt_result(graph, through_file(graph), result, context));
   EXPECT_FALSE(replaced().empty());
   EXPECT_EQ(graph.assumptions().text(), "stride:fsdp=2");
 }
@@ -118,7 +118,7 @@ struct BrokenSignature {
   const char *name, *result, *message;
 };
 
-class BrokenSignatureTest : public TakeResultTest,
+class BrokenSignatureTest : public AdoptResultTest,
                             public testing::WithParamInterface<BrokenSignature> {};
 
 TEST_P(BrokenSignatureTest, IsRefused) {
@@ -130,7 +130,7 @@ TEST_P(BrokenSignatureTest, IsRefused) {
     return [a, b, None]
   )");
   const std::string before = graph_hash(graph);
-  const auto taken = take_result(graph, through_file(graph), graph_of(GetParam().result), context);
+  const auto taken = adopt_result(graph, through_file(graph), graph_of(GetParam().result), context);
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().kind, Error::Kind::run);
   EXPECT_THAT(taken.error().message, testing::StartsWith(GetParam().message));
@@ -139,7 +139,7 @@ TEST_P(BrokenSignatureTest, IsRefused) {
 }
 
 INSTANTIATE_TEST_SUITE_P(
-    TakeResult, BrokenSignatureTest,
+    AdoptResult, BrokenSignatureTest,
     testing::Values(BrokenSignature{"FewerOutputs", R"(
           x: f32[8] = input
           y: f32[4] = input
@@ -214,7 +214,7 @@ INSTANTIATE_TEST_SUITE_P(
                                     "changed the input y from f32[4]"}),
     [](const auto& each) { return each.param.name; });
 
-TEST_F(TakeResultTest, DescriptorsStayAtTheirPositions) {
+TEST_F(AdoptResultTest, DescriptorsStayAtTheirPositions) {
   Graph graph = graph_of(kGraph);
   const PartId part{std::size_t{0}};
   const NodeId output = graph.order().back(), x = graph.find("x");
@@ -228,14 +228,14 @@ TEST_F(TakeResultTest, DescriptorsStayAtTheirPositions) {
   result.node(result.order().back()).desc = StringId();
   const NodeId added = result.find("b");
   result.node(added).target = result.intern_operator("aten.abs.default");
-  ASSERT_TRUE(take_result(graph, given, through_file(result), context));
+  ASSERT_TRUE(adopt_result(graph, given, through_file(result), context));
   EXPECT_EQ(graph.text(graph.node(graph.find("x")).desc), kParameter);
   EXPECT_EQ(graph.node(graph.find("x")).role, Role::parameter);
   EXPECT_EQ(graph.part(part).outputs[0].role, Role::mutation);
 }
 
 // A plugin may partition, which changes the signature.
-TEST_F(TakeResultTest, APairMayHaveADifferentSignature) {
+TEST_F(AdoptResultTest, APairMayHaveADifferentSignature) {
   Graph graph = graph_of(R"(
     x: f32[8] = input
     t: f32[8] = tangent
@@ -257,7 +257,7 @@ TEST_F(TakeResultTest, APairMayHaveADifferentSignature) {
                                       R"("forward":{},"backward":{}}})",
                                       write_native(forward), write_native(backward))));
   ASSERT_TRUE(pair) << pair.error().message;
-  ASSERT_TRUE(take_result(graph, through_file(graph), *pair, context));
+  ASSERT_TRUE(adopt_result(graph, through_file(graph), *pair, context));
   EXPECT_TRUE(graph.is_pair());
 }
 

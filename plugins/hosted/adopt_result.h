@@ -10,6 +10,6 @@ namespace jointer {
 // ids stay the same. Otherwise, `result` replaces `graph` and inherits its assumptions, and a
 // decision reports why. Error (run): the pass changed the graph's signature
 // (plugins/hosted/signature.h), or added calls that are not operators; `graph` is then unchanged.
-Result<void> take_result(Graph& graph, const Graph& given, Graph result, PassContext& context);
+Result<void> adopt_result(Graph& graph, const Graph& given, Graph result, PassContext& context);
 
 }  // namespace jointer
