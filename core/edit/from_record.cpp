@@ -231,7 +231,7 @@ Result<T> in_member(std::string_view member, Result<T> made) {
 
 // Sets the node's operator, arguments and value to those that the record gives.
 template <class Record>
-Result<void> take_call(Graph& graph, const Record& record, Node& node) {
+Result<void> set_call(Graph& graph, const Record& record, Node& node) {
   using Kind = Argument::Kind;
   const std::string name(graph.text(node.name));
   Translator translator(graph, node.part, name);
@@ -292,8 +292,8 @@ StackId stack_trace(Graph& graph, PartId part, std::string_view text) {
 }
 
 // Sets the members that describe the node, except its call.
-void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
-  const auto take_text = [&](const std::optional<std::string>& given, StringId& text) {
+void set_marks(Graph& graph, const NodeMarks& marks, Node& node) {
+  const auto set_text = [&](const std::optional<std::string>& given, StringId& text) {
     if (given) text = graph.intern(*given);
   };
   const auto take_flag = [&](std::optional<bool> given, Node::Flag has, Node::Flag flag) {
@@ -311,11 +311,11 @@ void take_marks(Graph& graph, const NodeMarks& marks, Node& node) {
   node.ac_graph_id = marks.ac_graph_id.value_or(0);
   node.set(Node::has_ac_graph_id, marks.ac_graph_id.has_value());
   node.policy = marks.recompute.value_or(MemoryPolicy::none);
-  take_text(marks.partitioner_tag, node.partitioner_tag);
-  take_text(marks.original_aten, node.original_aten);
-  take_text(marks.schema_alias, node.schema_alias);
-  take_text(marks.custom, node.custom);
-  take_text(marks.desc, node.desc);
+  set_text(marks.partitioner_tag, node.partitioner_tag);
+  set_text(marks.original_aten, node.original_aten);
+  set_text(marks.schema_alias, node.schema_alias);
+  set_text(marks.custom, node.custom);
+  set_text(marks.desc, node.desc);
   if (!marks.extra.empty()) node.extra = graph.intern(marks.extra);
 }
 
@@ -381,8 +381,8 @@ Result<Node> node_of(Graph& graph, PartId part, const NodeRecord& record) {
   node.part = part;
   node.name = graph.intern(record.name);
   node.kind = record.op.value_or(NodeKind::call);
-  JOINTER_CHECK(take_call(graph, record, node));
-  take_marks(graph, *record.marks, node);
+  JOINTER_CHECK(set_call(graph, record, node));
+  set_marks(graph, *record.marks, node);
   if (record.copy) JOINTER_CHECK(copy_call(graph, record, node));
   if (record.like.empty()) {
     set_phase(graph, node);
@@ -396,7 +396,7 @@ Result<Node> node_of(Graph& graph, PartId part, const NodeRecord& record) {
 
 Result<Node> replaced_call(Graph& graph, const Node& node, const ReplaceCall& replace) {
   Node result = node;
-  JOINTER_CHECK(take_call(graph, replace, result));
+  JOINTER_CHECK(set_call(graph, replace, result));
   return result;
 }
 

@@ -222,7 +222,7 @@ void TimePreview::find_next() {
 }
 
 // Uses the run with the block in this gap as the model for all events after the gap.
-void TimePreview::take_as_model(std::size_t gap) {
+void TimePreview::use_as_model(std::size_t gap) {
   const Gap& at = gaps_[gap];
   begin(at);
   border_streams_ = at_.streams;
@@ -248,7 +248,7 @@ std::vector<StepTime> TimePreview::run() {
   std::vector<StepTime> times(gaps_.size());
   for (std::size_t i = gaps_.size(); i-- > 0;) {
     times[i] = run_gap(gaps_[i]);
-    if (work_ > rest_.size() && gaps_[i].event < count_) take_as_model(i);
+    if (work_ > rest_.size() && gaps_[i].event < count_) use_as_model(i);
   }
   return times;
 }

@@ -82,7 +82,7 @@ class TimePreview {
   void find_delays();
   void find_last_waits();
   void find_next();
-  void take_as_model(std::size_t gap);
+  void use_as_model(std::size_t gap);
 
   StepTime run_gap(const Gap& gap);
   void begin(const Gap& gap);

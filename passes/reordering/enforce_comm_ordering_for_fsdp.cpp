@@ -210,7 +210,7 @@ class BlockOrder {
   std::vector<std::pair<Call, Call>> turns_;
 };
 
-void take_turns(std::span<const Turn> turns, BlockOrder& order) {
+void alternate(std::span<const Turn> turns, BlockOrder& order) {
   Call previous = kNoCall;
   for (const Turn& turn : turns) {
     const Call start = order.add(turn.start);
@@ -236,8 +236,8 @@ Result<void> run_enforce_comm_ordering_for_fsdp(Graph& graph, const Arguments&,
     return {};
   }
   BlockOrder blocked(calls);
-  take_turns(blocks.gathers, blocked);
-  take_turns(blocks.reduces, blocked);
+  alternate(blocks.gathers, blocked);
+  alternate(blocks.reduces, blocked);
   const std::vector<Call> order = blocked.run();
   if (order.empty()) {
     context.decide(
