@@ -59,11 +59,11 @@ void Closing::ask(DocumentTab* tab) {
   question_->setAttribute(Qt::WA_DeleteOnClose);
   question_->setDefaultButton(QMessageBox::Save);
   connect(question_, &QDialog::finished, tab,
-          [this, tab](int button) { take_answer(tab, button); });
+          [this, tab](int button) { handle_answer(tab, button); });
   question_->open();
 }
 
-void Closing::take_answer(DocumentTab* tab, int button) {
+void Closing::handle_answer(DocumentTab* tab, int button) {
   question_.clear();  // closed, but not deleted yet
   if (button == QMessageBox::Save) return save_and_close(tab);
   if (button != QMessageBox::Discard) {

@@ -29,7 +29,7 @@ class Closing : public QObject {
 
  private:
   void ask(views::DocumentTab* tab);
-  void take_answer(views::DocumentTab* tab, int button);
+  void handle_answer(views::DocumentTab* tab, int button);
   void save_and_close(views::DocumentTab* tab);
   // Closes the document once no save is running or waiting, unless a save fails or the returned
   // object is deleted first. If the document then has unsaved edits, asks about them instead.

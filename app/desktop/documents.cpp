@@ -26,7 +26,7 @@ void Documents::close_all() {
 DocumentTab* Documents::open(const OpenRequest& request, const AnalysisOptions& analysis) {
   auto* tab = new DocumentTab(request, analysis, make_session_, &pages_);
   connect(tab, &DocumentTab::replacing, this, [this, tab] { emit replacing(tab); });
-  connect(tab, &DocumentTab::ready, this, [this, tab] { take_loaded(tab); });
+  connect(tab, &DocumentTab::ready, this, [this, tab] { finish_loading(tab); });
   connect(tab, &DocumentTab::several, this,
           [this, tab](const std::vector<GraphEntry>& entries, const Error& error) {
             emit several(tab, entries, error);
@@ -123,7 +123,7 @@ int Documents::index_of(const DocumentTab* tab) const {
   return index;
 }
 
-void Documents::take_loaded(DocumentTab* loaded_tab) {
+void Documents::finish_loading(DocumentTab* loaded_tab) {
   emit loaded(loaded_tab);
   refresh_texts(loaded_tab);
   if (loaded_tab == tab()) show_current();

@@ -70,7 +70,7 @@ class Documents : public QObject {
  private:
   [[nodiscard]] views::DocumentTab* tab_at(int index) const;
   [[nodiscard]] int index_of(const views::DocumentTab* tab) const;
-  void take_loaded(views::DocumentTab* tab);
+  void finish_loading(views::DocumentTab* tab);
   void show_current();
 
   QTabBar& tabs_;  // each tab's data is its DocumentTab

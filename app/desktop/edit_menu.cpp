@@ -98,7 +98,7 @@ EditMenu::EditMenu(const MenuContext& context, QSettings& settings)
       [walk] { walk(&FindBar::previous); });
   add(tr("&Clear Selection"), {QKeySequence(Qt::Key_Escape)}, Needs::document, &EditMenu::escape);
   connect(&context_.documents, &Documents::loaded, this, &EditMenu::follow);
-  connect(&context_.panes, &PaneDocks::made, this, &EditMenu::take_pane);
+  connect(&context_.panes, &PaneDocks::made, this, &EditMenu::connect_pane);
 }
 
 void EditMenu::add_edit_actions(QMenu* menu) {
@@ -340,7 +340,7 @@ void EditMenu::follow(const DocumentTab* tab) {
   });
 }
 
-void EditMenu::take_pane(QWidget* pane) {
+void EditMenu::connect_pane(QWidget* pane) {
   QList<TablePane*> tables = pane->findChildren<TablePane*>();
   if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
   for (TablePane* table : tables) table->addActions(node_actions_);

@@ -30,7 +30,7 @@ class EditMenu : public QObject {
   void add_edit_actions(QMenu* menu);
   QMenu* make_policy_menu();
   void follow(const views::DocumentTab* tab);
-  void take_pane(QWidget* pane);
+  void connect_pane(QWidget* pane);
 
   void with_planner(const std::function<void(views::MovePlanner&)>& action);
   void hold_selection();

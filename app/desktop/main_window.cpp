@@ -90,9 +90,9 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
             choose_graph(tab, entries);
             emit choosing(tab, error);
           });
-  connect(documents_.get(), &Documents::current_changed, this, &MainWindow::take_current);
+  connect(documents_.get(), &Documents::current_changed, this, &MainWindow::follow_current);
   connect(documents_.get(), &Documents::texts_changed, this, &MainWindow::refresh_title);
-  connect(panes_.get(), &PaneDocks::made, this, &MainWindow::take_pane);
+  connect(panes_.get(), &PaneDocks::made, this, &MainWindow::connect_pane);
 
   const QByteArray geometry = settings_.value(kGeometry).toByteArray();
   restore_geometry(*this, geometry);
@@ -100,7 +100,7 @@ MainWindow::MainWindow(QSettings& settings, AnalysisOptions analysis, BenchmarkS
   panes_->restore_layout();
   panes_->set_shown(false);
   restore_geometry(*this, geometry);  // the docks may have enlarged the window
-  take_current();
+  follow_current();
 }
 
 // Closes the documents before the docks, whose panes show them.
@@ -238,7 +238,7 @@ void MainWindow::follow(DocumentTab* tab) {
   });
 }
 
-void MainWindow::take_current() {
+void MainWindow::follow_current() {
   Session* session = documents_->session();
   panes_->set_shown(session != nullptr);
   scoreboards_->setVisible(session != nullptr);
@@ -298,7 +298,7 @@ PaneDock* MainWindow::dock(const QString& name) const {
 }
 
 // Connects a pane's tables with the timeline, and the SAC and Tune panes with each other.
-void MainWindow::take_pane(QWidget* pane) {
+void MainWindow::connect_pane(QWidget* pane) {
   QList<TablePane*> tables = pane->findChildren<TablePane*>();
   if (auto* table = qobject_cast<TablePane*>(pane)) tables << table;
   for (const TablePane* table : tables)

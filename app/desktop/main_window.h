@@ -88,8 +88,8 @@ class MainWindow : public QMainWindow {
   void make_parts(const Top& top);
   void make_menus(const Top& top);
   void follow(views::DocumentTab* tab);
-  void take_pane(QWidget* pane);
-  void take_current();
+  void connect_pane(QWidget* pane);
+  void follow_current();
   void report_failure(views::DocumentTab* tab, const Error& error);
   void choose_graph(views::DocumentTab* tab, const std::vector<GraphEntry>& entries);
   void refresh_actions();

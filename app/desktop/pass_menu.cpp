@@ -66,7 +66,7 @@ PassMenu::PassMenu(const MenuContext& context, LocalPasses& passes, Workspaces& 
   add(tr("Add P&ython Pass..."), {}, Needs::nothing, [this] { questions_->choose_python(); });
   connect(&passes_, &PassService::changed, this, &PassMenu::fill_pass_menu);
   connect(&context_.documents, &Documents::loaded, this, &PassMenu::follow);
-  connect(&context_.panes, &PaneDocks::made, this, &PassMenu::take_pane);
+  connect(&context_.panes, &PaneDocks::made, this, &PassMenu::connect_pane);
   fill_pass_menu();
 }
 
@@ -137,7 +137,7 @@ void PassMenu::follow(const DocumentTab* tab) {
   connect(&tab->session()->tune(), &TuneSession::graph_made, this, open);
 }
 
-void PassMenu::take_pane(QWidget* made) {
+void PassMenu::connect_pane(QWidget* made) {
   auto* pane = qobject_cast<PipelinePane*>(made);
   if (pane == nullptr) return;
   connect(pane, &PipelinePane::plugin_wanted, questions_, &CodeQuestions::choose_plugin);

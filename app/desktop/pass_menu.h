@@ -28,7 +28,7 @@ class PassMenu : public QObject {
  private:
   void fill_pass_menu();
   void follow(const views::DocumentTab* tab);
-  void take_pane(QWidget* made);
+  void connect_pane(QWidget* made);
   void with_pipeline(const std::function<void(views::PipelineSession&)>& action);
   void with_pipeline_pane(std::function<void(views::PipelinePane&)> action);
   void show_states(const views::EditHistory& before, const views::EditHistory& after);

@@ -27,7 +27,7 @@ constexpr std::int64_t kKeptDays = 90, kSecondsOfDay = 86400;
 const QString kSuffix = QStringLiteral(".jointer");
 
 // Replaces the parts of the workspace that the journal contains, since the journal is newer.
-void take_journal(const LeftJournal& left, SavedWork& found) {
+void add_journal(const LeftJournal& left, SavedWork& found) {
   found.journal = to_qstring(left.path);
   found.changed_at = left.state.changed_at;
   found.workspace.history = left.state.workspace.history;
@@ -96,7 +96,7 @@ void Workspaces::open_workspace(const OpenRequest& request, const std::string& d
     return;
   }
   const std::vector<LeftJournal> left = left_journals(journal_folder_.toStdString());
-  if (const LeftJournal* journal = journal_of(left, request)) take_journal(*journal, found);
+  if (const LeftJournal* journal = journal_of(left, request)) add_journal(*journal, found);
   open_found(std::move(found), *capture, {.device = device, .assumptions = request.assumptions});
 }
 
@@ -163,7 +163,7 @@ void Workspaces::restore_left(const std::vector<OpenRequest>& asked) {
     SavedWork found{.path = to_qstring(left.state.workspace_path)};
     // Only the workspace stores benchmarks and the layout.
     if (auto saved = read_workspace(left.state.workspace_path)) found.workspace = *saved;
-    take_journal(left, found);
+    add_journal(left, found);
     // If the capture is missing now, the next start looks for it again.
     if (const auto capture = locate_capture(found.workspace, {.path = left.path}))
       open_found(std::move(found), *capture, {});
@@ -203,7 +203,7 @@ void Workspaces::restore_found(DocumentTab* tab, Autosave& autosave) {
     is_found = journal != nullptr;
     if (is_found) {
       found.path = to_qstring(journal->state.workspace_path);
-      take_journal(*journal, found);
+      add_journal(*journal, found);
       if (!opening.is_restored) override_with(found.workspace, opening.given);
     }
   }

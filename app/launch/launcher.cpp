@@ -175,7 +175,7 @@ class Run {
     if (!is_cancelled_) {
       if (!first_failure_) find_hung(now);
       end_those_that_do_not_close(now);
-      if (!first_failure_ && is_failed()) take_first_failure(now);
+      if (!first_failure_ && is_failed()) record_first_failure(now);
       if (first_failure_ && !has_stopped_others_ && now - *first_failure_ >= moment())
         stop_others(now);
     }
@@ -258,7 +258,7 @@ class Run {
 
   // Records the time of the first failure and, if a collective failed or a rank gave up waiting,
   // where all ranks are.
-  void take_first_failure(Clock::time_point now) {
+  void record_first_failure(Clock::time_point now) {
     first_failure_ = now;
     if (std::ranges::any_of(ranks_,
                             [](const auto& rank) { return timed_out_waiting(rank->result()); }))

@@ -47,7 +47,7 @@ Result<std::unique_ptr<RankProcess>> RankProcess::start(const Setup& setup, Chil
   JOINTER_TRY(StatusReader status, StatusReader::make(setup.status_path));
   options.environment.emplace_back(kStatusFileVariable, setup.status_path);
   std::unique_ptr<RankProcess> process(new RankProcess(setup, std::move(status)));
-  options.on_line = [self = process.get()](std::string_view line) { self->hear(line); };
+  options.on_line = [self = process.get()](std::string_view line) { self->handle_line(line); };
   JOINTER_TRY(process->child_, Child::start(std::move(options)));
   return process;
 }
@@ -66,7 +66,7 @@ void RankProcess::set_ended(Clock::time_point now) {
   result_.ended_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(now - run_start_).count();
 }
 
-void RankProcess::hear(std::string_view line) {
+void RankProcess::handle_line(std::string_view line) {
   const auto event = parse_event(line);
   if (!event) return;
   const auto now = Clock::now();
@@ -88,11 +88,11 @@ bool RankProcess::look(Clock::time_point now, PlaceNames& places) {
   // The rank gave up waiting, so another rank of the collective may be to blame.
   if (result_.kind == "hang" && !places.find(result_.rank, seen_.position).collective.empty())
     result_.kind = "collective";
-  if (!is_running() && !is_concluded_) take_end(now, places);
+  if (!is_running() && !is_concluded_) record_end(now, places);
   return std::exchange(has_news_, false);
 }
 
-void RankProcess::take_end(Clock::time_point now, PlaceNames& places) {
+void RankProcess::record_end(Clock::time_point now, PlaceNames& places) {
   is_concluded_ = has_news_ = true;
   if (result_.status != RankResult::Status::running) return;
   set_ended(now);

@@ -65,8 +65,8 @@ class RankProcess {
   RankProcess(const Setup& setup, StatusReader status);
   // How the rank ended; std::nullopt while it runs.
   [[nodiscard]] std::optional<ChildEnd> end() const;
-  void hear(std::string_view line);
-  void take_end(Clock::time_point now, PlaceNames& places);
+  void handle_line(std::string_view line);
+  void record_end(Clock::time_point now, PlaceNames& places);
   void set_ended(Clock::time_point now);
 
   std::optional<Child> child_;

@@ -56,7 +56,7 @@ class MemoryFollower final : public Follower {
     run_.platform.synchronize();
     const Instruction& instruction = run_.program.instructions[index];
     const MemoryFigures now = run_.platform.memory();
-    if (is_compiled(instruction)) return take_block(memory_.blocks[instruction.compiled], now);
+    if (is_compiled(instruction)) return record_block(memory_.blocks[instruction.compiled], now);
     if (!is_call(run_, instruction)) return;
     memory_.profile[point_of_step(calls_[instruction.position])] = now.requested;
     memory_.resident_peak = std::max(memory_.resident_peak, now.requested);
@@ -81,7 +81,7 @@ class MemoryFollower final : public Follower {
  private:
   static constexpr std::int64_t kUnknown = -1;
 
-  void take_block(CompiledBlock& block, const MemoryFigures& now) {
+  void record_block(CompiledBlock& block, const MemoryFigures& now) {
     block.memory = thinned(run_.platform.stop_recording());
     block.peak_bytes = now.peak_requested;
     memory_.resident_peak = std::max(memory_.resident_peak, now.peak_requested);

@@ -161,7 +161,7 @@ void Interpreter::run(Follower* follower) {
         case Instruction::Kind::name:
           break;
       }
-      take_results(instruction);
+      store_results(instruction);
     }
     if constexpr (followed) follower->called(at_);
     const SlotId* freed = program_.freed.data() + instruction.first_freed;
@@ -253,7 +253,7 @@ IValue Interpreter::list(const Operand& operand) {
   }
 }
 
-void Interpreter::take_results(const Instruction& instruction) {
+void Interpreter::store_results(const Instruction& instruction) {
   if (instruction.unpacks) {
     const IValue results = std::move(stack_.back());
     stack_.pop_back();

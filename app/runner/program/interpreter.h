@@ -73,7 +73,7 @@ class Interpreter {
   c10::IValue list(const Operand& operand);
   template <bool followed>
   c10::IValue value(const Operand& operand);
-  void take_results(const Instruction& instruction);
+  void store_results(const Instruction& instruction);
   void call_with_state(const Instruction& instruction);
   void feed(SlotId slot);
 
