@@ -92,7 +92,7 @@ QComboBox* BenchmarkForm::make_choices(const std::vector<Choice>& choices) {
   auto* box = new QComboBox(this);
   for (const Choice choice : choices)
     box->addItem(to_qstring(to_string(choice)), static_cast<int>(choice));
-  connect(box, &QComboBox::activated, this, &BenchmarkForm::take_settings);
+  connect(box, &QComboBox::activated, this, &BenchmarkForm::read_settings);
   return box;
 }
 
@@ -102,7 +102,7 @@ QSpinBox* BenchmarkForm::make_number(int min, int max) {
   box->setAlignment(Qt::AlignRight);
   // The field is sized for typical values rather than for the maximum.
   box->setFixedWidth(box->fontMetrics().horizontalAdvance(QStringLiteral("00000")) + 34);
-  connect(box, &QSpinBox::valueChanged, this, &BenchmarkForm::take_settings);
+  connect(box, &QSpinBox::valueChanged, this, &BenchmarkForm::read_settings);
   return box;
 }
 
@@ -110,7 +110,7 @@ QCheckBox* BenchmarkForm::add_check(const QString& label, const QString& tip) {
   auto* box = new QCheckBox(label, this);
   box->setToolTip(tip);
   findChild<QWidget*>(QStringLiteral("fields"))->layout()->addWidget(box);
-  connect(box, &QCheckBox::toggled, this, &BenchmarkForm::take_settings);
+  connect(box, &QCheckBox::toggled, this, &BenchmarkForm::read_settings);
   return box;
 }
 
@@ -121,7 +121,7 @@ void BenchmarkForm::make_fields() {
   marked_->setObjectName(QStringLiteral("marked"));
   marked_->setPlaceholderText(QStringLiteral("layers.*.feed_forward::*"));
   marked_->setMinimumWidth(marked_->fontMetrics().horizontalAdvance(QLatin1Char('m')) * 22);
-  connect(marked_, &QLineEdit::textEdited, this, &BenchmarkForm::take_settings);
+  connect(marked_, &QLineEdit::textEdited, this, &BenchmarkForm::read_settings);
   marked_field_ = add_field(tr("Regions"), marked_,
                             tr("Regions to compile in addition to those marked in the graph: names "
                                "of nodes or FQN_PATTERN::operator, separated by semicolons"));
@@ -131,7 +131,7 @@ void BenchmarkForm::make_fields() {
                   : world == 2 ? tr("Both ranks")
                                : tr("All %1 ranks").arg(world));
   if (world > 1) ranks_->addItem(tr("Single rank"));
-  connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::take_settings);
+  connect(ranks_, &QComboBox::activated, this, &BenchmarkForm::read_settings);
   add_field(tr("Ranks"), ranks_,
             tr("One process per rank. With a single rank, local copies replace collectives: memory "
                "use is realistic, but communication time is not."));
@@ -182,7 +182,7 @@ void BenchmarkForm::show_settings() {
   refresh();
 }
 
-void BenchmarkForm::take_settings() {
+void BenchmarkForm::read_settings() {
   if (is_showing_) return;
   BenchmarkSettings settings = benchmarks_.settings();
   BenchmarkRequest& r = settings.request;

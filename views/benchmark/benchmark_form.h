@@ -33,7 +33,7 @@ class BenchmarkForm : public QWidget {
   QSpinBox* make_number(int min, int max);
   QCheckBox* add_check(const QString& label, const QString& tip);
   void show_settings();
-  void take_settings();
+  void read_settings();
   void refresh();
 
   Benchmarks& benchmarks_;

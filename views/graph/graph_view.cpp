@@ -41,7 +41,7 @@ GraphView::GraphView(Document& document, QWidget* parent)
   setAccessibleName(tr("Graph"));
   setMinimumSize(240, 140);
   connect_parts();
-  take_layout();
+  follow_layout();
 }
 
 void GraphView::connect_parts() {
@@ -51,7 +51,7 @@ void GraphView::connect_parts() {
   });
   connect(&model_, &LadderModel::graph_about_to_change, this,
           [this] { next_anchor_ = scroll_.anchor_on_screen(); });
-  connect(&model_, &LadderModel::layout_changed, this, &GraphView::take_layout);
+  connect(&model_, &LadderModel::layout_changed, this, &GraphView::follow_layout);
   connect(&model_, &LadderModel::settled, this, [this] {
     if (std::exchange(is_waiting_to_show_, false)) show_selection();
   });
@@ -67,7 +67,7 @@ void GraphView::connect_parts() {
   });
   connect(&selection_, &LadderSelection::changed, this, &GraphView::refresh);
   connect(&document_.shown_kernels(), &ShownKernels::changed, this, [this] {
-    if (shows_kernels_) take_kernels();
+    if (shows_kernels_) follow_kernels();
   });
 }
 
@@ -113,10 +113,10 @@ QStringList GraphView::card_at(QPoint at) const {
 // --- Kernels ---
 
 void GraphView::set_show_kernels(bool show) {
-  if (std::exchange(shows_kernels_, show) != show) take_kernels();
+  if (std::exchange(shows_kernels_, show) != show) follow_kernels();
 }
 
-void GraphView::take_kernels() {
+void GraphView::follow_kernels() {
   const bool is_predicted = document_.shown_kernels().source() == ShownKernels::Source::predicted;
   kernel_watch_.set_needed(shows_kernels_ && is_predicted);
   refresh();
@@ -141,7 +141,7 @@ void GraphView::select_kernel_of(NodeId node) {
   selection_.select_nodes(document_.existing(outlined->kernel(as_index(kernel)).nodes), node);
 }
 
-void GraphView::take_layout() {
+void GraphView::follow_layout() {
   hovered_link_.reset();
   selection_.refresh_marks();
   scroll_.restore(next_anchor_, area().size());
@@ -353,11 +353,11 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
   if (with_control && (key == Qt::Key_Left || key == Qt::Key_Right)) {
     const LadderSide side = key == Qt::Key_Left ? LadderSide::forward : LadderSide::backward;
     if (focus_row >= 0 && model_.ladder().has(side))
-      take_step({LadderStep::Kind::select_row, focus_row, side});
+      apply_step({LadderStep::Kind::select_row, focus_row, side});
     return;
   }
   if (with_control) return QAbstractScrollArea::keyPressEvent(event);
-  if (take_arrow(key)) return;
+  if (handle_arrow(key)) return;
   switch (key) {
     case Qt::Key_Return:
     case Qt::Key_Enter:
@@ -385,7 +385,7 @@ void GraphView::keyPressEvent(QKeyEvent* event) {
 }
 
 // Handles the arrow keys, Home and End. Returns false for other keys.
-bool GraphView::take_arrow(int key) {
+bool GraphView::handle_arrow(int key) {
   const bool is_vertical = key == Qt::Key_Up || key == Qt::Key_Down;
   const auto items = model_.layout().items();
   switch (key) {
@@ -399,21 +399,21 @@ bool GraphView::take_arrow(int key) {
         step = is_vertical     ? step_rows(position(), direction)
                : direction > 0 ? step_in(position())
                                : step_out(position());
-      take_step(step);
+      apply_step(step);
       return true;
     }
     case Qt::Key_Home:
     case Qt::Key_End:
       if (!items.empty())
-        take_step({LadderStep::Kind::select_row,
-                   key == Qt::Key_Home ? items.front().row : items.back().row, selection_.side()});
+        apply_step({LadderStep::Kind::select_row,
+                    key == Qt::Key_Home ? items.front().row : items.back().row, selection_.side()});
       return true;
     default:
       return false;
   }
 }
 
-void GraphView::take_step(const LadderStep& step) {
+void GraphView::apply_step(const LadderStep& step) {
   const LadderLayout& layout = model_.layout();
   const auto item = [&]() -> const LadderItem& {
     return layout.item(layout.item_of_row(step.row));

@@ -74,16 +74,16 @@ class GraphView : public QAbstractScrollArea {
   enum class Drag : std::uint8_t { none, maybe, pan, minimap };
 
   void connect_parts();
-  void take_layout();
-  void take_kernels();
+  void follow_layout();
+  void follow_kernels();
   void refresh();  // invalidates the cached frame
   void reveal_current(double room);
   [[nodiscard]] LadderHit hit(QPoint at) const;
   void click(QPoint at, Qt::KeyboardModifiers modifiers);
   void move_minimap(int y);
   [[nodiscard]] LadderPosition position() const;
-  void take_step(const LadderStep& step);
-  bool take_arrow(int key);
+  void apply_step(const LadderStep& step);
+  bool handle_arrow(int key);
   // Null if kernels are not outlined, or while none are known.
   [[nodiscard]] const SnapshotKernels* kernels() const;
   [[nodiscard]] NodeId node_of(const LadderHit& under) const;

@@ -47,7 +47,7 @@ void GroupQueue::start() {
   for (std::vector<GroupGraphs>& job : jobs) {
     const auto work = [job, lay_out = lay_out_] { return lay_out(job); };
     const auto take = [this, job](Result<std::vector<GroupLayout>> layouts) {
-      if (layouts) return take_groups(job, *std::move(layouts));
+      if (layouts) return add_layouts(job, *std::move(layouts));
       for (const GroupGraphs& graphs : job) pending_.erase(graphs);
       emit failed(to_qstring(layouts.error().message));
     };
@@ -55,7 +55,7 @@ void GroupQueue::start() {
   }
 }
 
-void GroupQueue::take_groups(const std::vector<GroupGraphs>& graphs,
+void GroupQueue::add_layouts(const std::vector<GroupGraphs>& graphs,
                              std::vector<GroupLayout> layouts) {
   for (std::size_t i = 0; i < graphs.size(); ++i) {
     groups_.add(graphs[i], std::make_shared<const GroupLayout>(std::move(layouts[i])));

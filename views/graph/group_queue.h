@@ -40,7 +40,7 @@ class GroupQueue : public QObject {
   void failed(const QString& why);
 
  private:
-  void take_groups(const std::vector<GroupGraphs>& graphs, std::vector<GroupLayout> layouts);
+  void add_layouts(const std::vector<GroupGraphs>& graphs, std::vector<GroupLayout> layouts);
 
   LayOut lay_out_;
   GroupLayouts groups_;

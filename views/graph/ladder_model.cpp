@@ -10,9 +10,9 @@ namespace jointer::views {
 
 LadderModel::LadderModel(Document& document, int width)
     : document_(document), snapshot_(document.shared_snapshot()), width_(width) {
-  connect(&document_, &Document::changed, this, &LadderModel::take_document);
-  connect(&document_.sac(), &SacSession::changed, this, &LadderModel::take_plan);
-  connect(&document_.sac().tags(), &StepTags::found, this, &LadderModel::take_tags);
+  connect(&document_, &Document::changed, this, &LadderModel::follow_document);
+  connect(&document_.sac(), &SacSession::changed, this, &LadderModel::follow_plan);
+  connect(&document_.sac().tags(), &StepTags::found, this, &LadderModel::follow_tags);
   connect(&groups_, &GroupQueue::laid_out, this, [this] {
     relayout();
     if (groups_.pending() == 0) emit settled();
@@ -32,7 +32,7 @@ LadderModel::LadderModel(Document& document, int width)
 
 // --- The document ---
 
-void LadderModel::take_document() {
+void LadderModel::follow_document() {
   emit graph_about_to_change();
   snapshot_ = document_.shared_snapshot();
   ladder_ = std::make_unique<Ladder>(snapshot_->graph, snapshot_->analysis);
@@ -45,7 +45,7 @@ void LadderModel::take_document() {
 }
 
 // A plan determines only the rungs; the rows stay the same.
-void LadderModel::take_plan() {
+void LadderModel::follow_plan() {
   const SacStatePtr state = document_.sac().state();
   // An expired `plan_` equals a missing state, even if the rungs of its plan are still shown.
   if (plan_.lock() == state && (state || !shows_plan_)) return;
@@ -55,7 +55,7 @@ void LadderModel::take_plan() {
 }
 
 // The tags of the step have been applied.
-void LadderModel::take_tags() {
+void LadderModel::follow_tags() {
   if (shows_plan_ || !document_.sac().tags().known(snapshot_)) return;
   emit graph_about_to_change();
   show_plan();

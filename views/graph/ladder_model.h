@@ -61,9 +61,9 @@ class LadderModel : public QObject {
   void layout_failed(const QString& sentence);
 
  private:
-  void take_document();
-  void take_plan();
-  void take_tags();
+  void follow_document();
+  void follow_plan();
+  void follow_tags();
   void show_plan();
   void show_plan_of_step();
   void set_all(int row, LadderSide side, bool open);

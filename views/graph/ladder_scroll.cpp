@@ -7,11 +7,11 @@ namespace jointer::views {
 
 LadderScroll::LadderScroll(const LadderModel& model, QScrollBar& horizontal, QScrollBar& vertical)
     : model_(model), horizontal_(horizontal), vertical_(vertical) {
-  connect(&horizontal_, &QScrollBar::valueChanged, this, &LadderScroll::take_bars);
-  connect(&vertical_, &QScrollBar::valueChanged, this, &LadderScroll::take_bars);
+  connect(&horizontal_, &QScrollBar::valueChanged, this, &LadderScroll::follow_bars);
+  connect(&vertical_, &QScrollBar::valueChanged, this, &LadderScroll::follow_bars);
 }
 
-void LadderScroll::take_view() {
+void LadderScroll::follow_view() {
   set_bars();
   emit changed();
 }
@@ -34,27 +34,27 @@ void LadderScroll::set_bars() {
   is_setting_bars_ = false;
 }
 
-void LadderScroll::take_bars() {
+void LadderScroll::follow_bars() {
   if (is_setting_bars_) return;
   view_.x = horizontal_.value();
   view_.y = vertical_.value();
-  take_view();
+  follow_view();
 }
 
 void LadderScroll::fit() {
   view_.fit(model_.layout());
-  take_view();
+  follow_view();
 }
 
 void LadderScroll::zoom_at(QPointF point, double factor) {
   view_.zoom_at(point.x(), point.y(), factor);
-  take_view();
+  follow_view();
 }
 
 void LadderScroll::pan(QPoint pixels) {
   view_.x -= pixels.x();
   view_.y -= pixels.y();
-  take_view();
+  follow_view();
 }
 
 void LadderScroll::turn(QPointF pixels) {
@@ -65,25 +65,25 @@ void LadderScroll::turn(QPointF pixels) {
   };
   view_.x = moved(view_.x, pixels.x(), model_.layout().width() * view_.scale, view_.width);
   view_.y = moved(view_.y, pixels.y(), model_.layout().height() * view_.scale, view_.height);
-  take_view();
+  follow_view();
 }
 
 void LadderScroll::show_place(const LadderRect& rect, double room) {
   view_.show_y(rect.y, rect.bottom(), room);
   // If a box is wider than the view, do not scroll horizontally.
   if (rect.width * view_.scale < view_.width) view_.show_x(rect.x, rect.right());
-  take_view();
+  follow_view();
 }
 
 void LadderScroll::to_top() {
   view_.y = 0;
-  take_view();
+  follow_view();
 }
 
 void LadderScroll::center_at(double share) {
   const double whole = model_.layout().height() * view_.scale;
   view_.y = std::clamp(share * whole - view_.height / 2, 0.0, std::max(whole - view_.height, 0.0));
-  take_view();
+  follow_view();
 }
 
 LadderScroll::Anchor LadderScroll::anchor_at(int row, LadderSide side) const {
@@ -117,7 +117,7 @@ void LadderScroll::restore(const Anchor& anchor, QSize area) {
     view_.x = outer * view_.scale - anchor.x;
     view_.y = box.y * view_.scale - anchor.y;
   }
-  take_view();
+  follow_view();
 }
 
 }  // namespace jointer::views

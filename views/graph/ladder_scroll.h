@@ -52,9 +52,9 @@ class LadderScroll : public QObject {
   void changed();
 
  private:
-  void take_view();
+  void follow_view();
   void set_bars();
-  void take_bars();
+  void follow_bars();
 
   const LadderModel& model_;
   QScrollBar& horizontal_;

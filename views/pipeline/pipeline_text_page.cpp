@@ -58,7 +58,7 @@ PipelineTextPage::PipelineTextPage(PipelineSession& session, QWidget* parent)
   });
   row->addWidget(copy, 0, Qt::AlignTop);
   column->addLayout(row);
-  connect(edit_, &QPlainTextEdit::textChanged, this, &PipelineTextPage::take_text);
+  connect(edit_, &QPlainTextEdit::textChanged, this, &PipelineTextPage::parse_text);
   connect(&session_, &PipelineSession::changed, this, &PipelineTextPage::show_draft);
   show_draft();
 }
@@ -75,7 +75,7 @@ void PipelineTextPage::show_draft() {
   mark(std::nullopt, {});
 }
 
-void PipelineTextPage::take_text() {
+void PipelineTextPage::parse_text() {
   if (is_showing_) return;
   const std::string text = edit_->toPlainText().toStdString();
   std::size_t at = 0;

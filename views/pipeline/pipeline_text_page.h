@@ -25,7 +25,7 @@ class PipelineTextPage : public QWidget {
 
  private:
   void show_draft();
-  void take_text();
+  void parse_text();
   void mark(std::optional<int> at, const QString& sentence);
 
   PipelineSession& session_;

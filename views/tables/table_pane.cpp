@@ -89,7 +89,7 @@ void TablePane::follow_range() {
     is_stale_ = true;
     range_delay_.start();
   });
-  connect(range, &ShownRange::graph_changed, this, &TablePane::take_graph);
+  connect(range, &ShownRange::graph_changed, this, &TablePane::follow_graph);
   connect(range, &ShownRange::nodes_changed, this, &TablePane::follow_selection);
 }
 
@@ -97,12 +97,12 @@ void TablePane::follow_timeline() {
   follow_range();
   follows_timeline_ = true;
   const ShownRange* shown = &document_.shown_range();
-  connect(shown, &ShownRange::timeline_changed, this, &TablePane::take_graph);
+  connect(shown, &ShownRange::timeline_changed, this, &TablePane::follow_graph);
   connect(shown, &ShownRange::moment_changed, this, &TablePane::request_refresh);
 }
 
 // The rows stand for nodes of the previous graph, so they must no longer be used.
-void TablePane::take_graph() {
+void TablePane::follow_graph() {
   chosen_.clear();
   view_->show_row(-1);
   request_refresh();

@@ -85,7 +85,7 @@ class TablePane : public QWidget {
  private:
   [[nodiscard]] std::vector<NodeId> selected_nodes() const;
   void choose();
-  void take_graph();
+  void follow_graph();
   void follow_selection();
   void select_part(std::vector<NodeId> nodes);
   void update_histogram();

@@ -54,9 +54,9 @@ MoveTool::MoveTool(const TimelineContent& content, TimelineRange& range)
   connect(&patience_, &QTimer::timeout, this, &MoveTool::take);
   scrolling_.setInterval(kScrollMs);
   connect(&scrolling_, &QTimer::timeout, this, &MoveTool::scroll);
-  connect(&planner_, &MovePlanner::held_changed, this, &MoveTool::take_held);
+  connect(&planner_, &MovePlanner::held_changed, this, &MoveTool::follow_held);
   connect(&planner_, &MovePlanner::moved, this, &MoveTool::changed);
-  connect(&content_, &TimelineContent::kind_changed, this, &MoveTool::take_held);
+  connect(&content_, &TimelineContent::kind_changed, this, &MoveTool::follow_held);
   connect(&range_, &TimelineRange::changed, this, &MoveTool::anchor);
 }
 
@@ -212,7 +212,7 @@ bool MoveTool::key(const QKeyEvent& event) {
   }
 }
 
-void MoveTool::take_held() {
+void MoveTool::follow_held() {
   const HeldMove* held = planner_.held();
   if (held == nullptr) {
     scale_.reset();

@@ -49,7 +49,7 @@ class MoveTool : public QObject {
 
  private:
   void take();
-  void take_held();
+  void follow_held();
   void follow(int x, bool snaps);
   // Moves the block, which a command has picked up, to the pointer.
   void place_at(int x, bool snaps);

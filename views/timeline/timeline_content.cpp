@@ -28,10 +28,11 @@ TimelineContent::TimelineContent(Document& document)
     : document_(document),
       planner_(document.editing().planner()),
       last_(document.shared_snapshot()) {
-  connect(&document_, &Document::changed, this, &TimelineContent::take_document);
-  connect(&document_, &Document::measurement_changed, this, &TimelineContent::take_measurement);
+  connect(&document_, &Document::changed, this, &TimelineContent::follow_document);
+  connect(&document_, &Document::measurement_changed, this, &TimelineContent::follow_measurement);
   connect(&document_.sac(), &SacSession::changed, this, &TimelineContent::legend_changed);
-  connect(&document_.shown_kernels(), &ShownKernels::changed, this, &TimelineContent::take_kernels);
+  connect(&document_.shown_kernels(), &ShownKernels::changed, this,
+          &TimelineContent::follow_kernels);
   // While a held block is away from its original position, the plan is not shown. Queued, since the
   // block may be released because the document has changed.
   connect(
@@ -295,7 +296,7 @@ void TimelineContent::set_show_kernels(bool show) {
   emit legend_changed();
 }
 
-void TimelineContent::take_kernels() {
+void TimelineContent::follow_kernels() {
   if (!show_kernels_) return;
   update_rows();
   emit legend_changed();
@@ -311,13 +312,13 @@ void TimelineContent::set_show_plan(bool show) {
   emit legend_changed();
 }
 
-void TimelineContent::take_document() {
+void TimelineContent::follow_document() {
   const SnapshotPtr before = std::exchange(last_, document_.shared_snapshot());
   update_rows();
   emit snapshot_changed(before);
 }
 
-void TimelineContent::take_measurement() {
+void TimelineContent::follow_measurement() {
   if (kind_ == AxisKind::measured_time && measured() == nullptr) set_kind(AxisKind::estimated_time);
   update_rows();
   emit measurement_changed();

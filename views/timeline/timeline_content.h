@@ -150,9 +150,9 @@ class TimelineContent : public QObject {
   // The maximum of all curves that are shown, except that of a preview.
   [[nodiscard]] std::int64_t highest_bytes() const;
   [[nodiscard]] bool has_place_for(const SacStatePtr& state) const;
-  void take_document();
-  void take_measurement();
-  void take_kernels();
+  void follow_document();
+  void follow_measurement();
+  void follow_kernels();
   void update_kernel_lanes();
   void update_rows();
 

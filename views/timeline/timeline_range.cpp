@@ -10,9 +10,10 @@ namespace jointer::views {
 
 TimelineRange::TimelineRange(const TimelineContent& content)
     : content_(content), axis_(content.axis_length()) {
-  connect(&content_, &TimelineContent::kind_changed, this, &TimelineRange::take_kind);
-  connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineRange::take_snapshot);
-  connect(&content_, &TimelineContent::measurement_changed, this, &TimelineRange::take_measurement);
+  connect(&content_, &TimelineContent::kind_changed, this, &TimelineRange::follow_kind);
+  connect(&content_, &TimelineContent::snapshot_changed, this, &TimelineRange::follow_snapshot);
+  connect(&content_, &TimelineContent::measurement_changed, this,
+          &TimelineRange::follow_measurement);
 }
 
 QString TimelineRange::text() const {
@@ -79,7 +80,7 @@ void TimelineRange::show_selection() {
 }
 
 // Keeps the same part of the step visible on the new axis.
-void TimelineRange::take_kind(AxisKind /*kind*/, AxisKind before) {
+void TimelineRange::follow_kind(AxisKind /*kind*/, AxisKind before) {
   const TimelineData& old = content_.data_of(before);
   const std::size_t first = old.point_at(static_cast<std::int64_t>(axis_.begin()));
   const std::size_t last = old.point_at(static_cast<std::int64_t>(std::ceil(axis_.end())));
@@ -93,7 +94,7 @@ void TimelineRange::take_kind(AxisKind /*kind*/, AxisKind before) {
 
 // With a new estimate, the same part of the step stays visible, whatever the step's new length.
 // After an edit, the visible range stays the same.
-void TimelineRange::take_snapshot(const SnapshotPtr& before) {
+void TimelineRange::follow_snapshot(const SnapshotPtr& before) {
   const bool whole = axis_.shows_all();
   const std::int64_t length = content_.axis_length();
   const double scale = same_estimates(*before, content_.document().snapshot())
@@ -107,7 +108,7 @@ void TimelineRange::take_snapshot(const SnapshotPtr& before) {
 
 // Keeps the visible range unless it was the whole step; in that case, shows all of the estimate and
 // the measurement.
-void TimelineRange::take_measurement() {
+void TimelineRange::follow_measurement() {
   const double begin = axis_.begin(), end = axis_.end();
   const bool whole = axis_.shows_all();
   axis_.set_length(content_.axis_length());

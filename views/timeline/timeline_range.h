@@ -42,9 +42,9 @@ class TimelineRange : public QObject {
   void changed();
 
  private:
-  void take_kind(AxisKind kind, AxisKind before);
-  void take_snapshot(const SnapshotPtr& before);
-  void take_measurement();
+  void follow_kind(AxisKind kind, AxisKind before);
+  void follow_snapshot(const SnapshotPtr& before);
+  void follow_measurement();
 
   const TimelineContent& content_;
   AxisView axis_;

@@ -35,9 +35,9 @@ DecisionTable::DecisionTable(Document& document, QWidget* parent)
   });
   connect(selected_, &QToolButton::toggled, this, [this] {
     only_.clear();
-    take_selection();
+    follow_selection();
   });
-  connect(&document.selection(), &Selection::nodes_changed, this, &DecisionTable::take_selection);
+  connect(&document.selection(), &Selection::nodes_changed, this, &DecisionTable::follow_selection);
   fill_actions();
   show_empty_text();
 }
@@ -98,7 +98,7 @@ void DecisionTable::fill_actions() {
 
 // Keeps the rows if decisions about all selected nodes are already shown: if the user clicks a row,
 // the other rows must stay.
-void DecisionTable::take_selection() {
+void DecisionTable::follow_selection() {
   if (!selected_->isChecked()) {
     model_->show_nodes(std::nullopt);
     return show_empty_text();

@@ -30,7 +30,7 @@ class DecisionTable : public TablePaneOf<DecisionModel> {
   void fit();
   void fit_reasons();
   void fill_actions();
-  void take_selection();
+  void follow_selection();
   // Says why no decisions are shown, if none are.
   void show_empty_text();
 

@@ -117,7 +117,7 @@ void StepReport::watch(TablePane& pane, const NamedRowsModel& model) {
     const std::vector<int> rows = pane.view().selected_rows();
     const bool is_gone =
         rows.size() == 1 && rows.front() < model.row_count() && model.names().is_gone(rows.front());
-    notice_gone(is_gone ? model.names().name(rows.front()) : std::string());
+    show_missing_node(is_gone ? model.names().name(rows.front()) : std::string());
   });
 }
 
@@ -148,7 +148,7 @@ void StepReport::take(Made& made) {
   refusal_ = made.refusal;
   empty_->setVisible(steps_.empty());
   body_->setVisible(!steps_.empty());
-  notice_gone({});
+  show_missing_node({});
   changes_->set(differences_);
   changes_->say(refusal_.isEmpty() ? tr("No nodes changed.") : refusal_);
   decisions_->set(std::move(made.decisions));
@@ -246,7 +246,7 @@ int StepReport::place_of(std::size_t after) const {
   return -1;
 }
 
-void StepReport::notice_gone(const std::string& name) {
+void StepReport::show_missing_node(const std::string& name) {
   gone_ = name;
   gone_place_ = -1;
   notice_->setVisible(!name.empty() && !steps_.empty());

@@ -59,7 +59,7 @@ class StepReport : public QWidget {
   void watch(TablePane& pane, const NamedRowsModel& model);
   void show_figures();
   void follow_count(const QString& link);
-  void notice_gone(const std::string& name);
+  void show_missing_node(const std::string& name);
   void follow_notice();
   [[nodiscard]] TablePane* current_table() const {
     return qobject_cast<TablePane*>(pages_->currentWidget());

@@ -34,10 +34,10 @@ Benchmarks::Benchmarks(Document& document, BenchmarkService& service, BenchmarkH
       world_size_(service.world_size(document.graph())) {
   keeping_.setMaxThreadCount(1);
   if (world_size_ > kMaxDefaultRanks) settings_.request.solo = captured_rank(document.graph());
-  connect(&service, &BenchmarkService::progressed, this, &Benchmarks::take_progress);
-  connect(&service, &BenchmarkService::finished, this, &Benchmarks::take_end);
-  connect(&service, &BenchmarkService::failed, this, &Benchmarks::take_failure);
-  connect(&service, &BenchmarkService::too_large, this, &Benchmarks::take_too_large);
+  connect(&service, &BenchmarkService::progressed, this, &Benchmarks::handle_progress);
+  connect(&service, &BenchmarkService::finished, this, &Benchmarks::handle_end);
+  connect(&service, &BenchmarkService::failed, this, &Benchmarks::handle_failure);
+  connect(&service, &BenchmarkService::too_large, this, &Benchmarks::handle_too_large);
 }
 
 Benchmarks::~Benchmarks() {
@@ -107,7 +107,7 @@ void Benchmarks::cancel() {
   service_->cancel(run_);
 }
 
-void Benchmarks::take_progress(quint64 run, const BenchmarkResult& so_far) {
+void Benchmarks::handle_progress(quint64 run, const BenchmarkResult& so_far) {
   if (run != run_ || run_ == 0) return;
   so_far_ = so_far;
   emit progressed();
@@ -120,19 +120,19 @@ void Benchmarks::end_run() {
   emit running_changed();
 }
 
-void Benchmarks::take_failure(quint64 run, const QString& why) {
+void Benchmarks::handle_failure(quint64 run, const QString& why) {
   if (run != run_ || run_ == 0) return;
   say(why, true);
   end_run();
 }
 
-void Benchmarks::take_too_large(quint64 run, const QString& why) {
+void Benchmarks::handle_too_large(quint64 run, const QString& why) {
   if (run != run_ || run_ == 0) return;
   ask(why);
   end_run();
 }
 
-void Benchmarks::take_end(quint64 run, const BenchmarkResult& result, bool cancelled) {
+void Benchmarks::handle_end(quint64 run, const BenchmarkResult& result, bool cancelled) {
   if (run != run_ || run_ == 0) return;
   const QString elapsed = time_text(since_start_.nsecsElapsed());
   if (cancelled) {
@@ -195,12 +195,12 @@ void Benchmarks::find_hash() {
   if (hashing_.is_running() && being_hashed_ == now) return;
   being_hashed_ = now;
   hashing_.start([now] { return graph_hash(now->graph); },
-                 [this, now](const Result<std::string>& hash) { take_hash(now, hash); });
+                 [this, now](const Result<std::string>& hash) { handle_hash(now, hash); });
 }
 
 // If the graph has changed in the meantime, show_waiting and calibrate_waiting ask for the hash of
 // the new one.
-void Benchmarks::take_hash(const SnapshotPtr& snapshot, const Result<std::string>& hash) {
+void Benchmarks::handle_hash(const SnapshotPtr& snapshot, const Result<std::string>& hash) {
   being_hashed_.reset();
   if (!hash) {
     to_show_ = to_calibrate_ = 0;
@@ -263,7 +263,7 @@ void Benchmarks::show_snapshot(std::uint64_t id) {
   const auto known = std::ranges::find_if(
       document_.measurements(), [&](const MeasurementPtr& each) { return each->label == name; });
   if (known != document_.measurements().end())
-    return take_snapshot(MeasurementPtr(*known), *writer);
+    return handle_snapshot(MeasurementPtr(*known), *writer);
   if (!reading_.insert(name).second) return;
   say(tr("Reading the memory snapshot of rank %1...").arg(writer->rank));
   const auto read = [path, snapshot = document_.shared_snapshot()] {
@@ -277,12 +277,12 @@ void Benchmarks::show_snapshot(std::uint64_t id) {
           true);
     const auto shared = std::make_shared<const Measurement>(*measurement);
     document_.add_import(shared);
-    take_snapshot(shared, rank);
+    handle_snapshot(shared, rank);
   };
   run_in_background(this, read, take);
 }
 
-void Benchmarks::take_snapshot(const MeasurementPtr& measurement, const RankResult& rank) {
+void Benchmarks::handle_snapshot(const MeasurementPtr& measurement, const RankResult& rank) {
   document_.show_measurement(measurement);
   const NodeId node = rank.node.empty() ? NodeId{} : document_.graph().find(rank.node);
   if (node) go_to(document_, node);
@@ -334,7 +334,7 @@ void Benchmarks::load() {
     return Read(std::move(hash), std::move(loaded));
   };
   const auto take = [this](Result<Read> read) {
-    if (read) return take_history(std::move(read->second), std::move(read->first));
+    if (read) return handle_history(std::move(read->second), std::move(read->first));
     state_ = State::fresh;  // so that the next request tries again
     say(tr("Could not load earlier results: %1").arg(to_qstring(read.error().message)), true);
     emit rows_changed();
@@ -342,7 +342,7 @@ void Benchmarks::load() {
   run_in_background(this, work, take, keeping_);
 }
 
-void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash) {
+void Benchmarks::handle_history(BenchmarkHistory::Loaded loaded, std::string hash) {
   state_ = State::loaded;
   hash_ = std::move(hash);
   const bool has_new = !rows_.empty();
@@ -358,7 +358,7 @@ void Benchmarks::take_history(BenchmarkHistory::Loaded loaded, std::string hash)
 }
 
 void Benchmarks::save() {
-  if (state_ != State::loaded) return;  // take_history saves once they are loaded
+  if (state_ != State::loaded) return;  // handle_history saves once they are loaded
   ++saving_;
   const auto work = [history = history_, hash = hash_, rows = rows_] {
     std::vector<BenchmarkResult> results;

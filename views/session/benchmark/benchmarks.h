@@ -123,17 +123,17 @@ class Benchmarks : public QObject {
   enum class State : std::uint8_t { fresh, loading, loaded };
 
   void start(bool calibrates, bool any_size = false);
-  void take_progress(quint64 run, const BenchmarkResult& so_far);
-  void take_end(quint64 run, const BenchmarkResult& result, bool cancelled);
-  void take_failure(quint64 run, const QString& why);
-  void take_too_large(quint64 run, const QString& why);
+  void handle_progress(quint64 run, const BenchmarkResult& so_far);
+  void handle_end(quint64 run, const BenchmarkResult& result, bool cancelled);
+  void handle_failure(quint64 run, const QString& why);
+  void handle_too_large(quint64 run, const QString& why);
   void end_run();
   void find_hash();
-  void take_hash(const SnapshotPtr& snapshot, const Result<std::string>& hash);
+  void handle_hash(const SnapshotPtr& snapshot, const Result<std::string>& hash);
   void show_waiting();
   void calibrate_waiting();
-  void take_snapshot(const MeasurementPtr& measurement, const RankResult& rank);
-  void take_history(BenchmarkHistory::Loaded loaded, std::string hash);
+  void handle_snapshot(const MeasurementPtr& measurement, const RankResult& rank);
+  void handle_history(BenchmarkHistory::Loaded loaded, std::string hash);
   void save();
   void say(const QString& text, bool is_error = false);
   void ask(const QString& question) {

@@ -9,7 +9,7 @@
 namespace jointer::views {
 
 ShownRange::ShownRange(Document& own) : own_(own), shown_(&own) {
-  connect(&own_.selection(), &Selection::range_changed, this, &ShownRange::take_range);
+  connect(&own_.selection(), &Selection::range_changed, this, &ShownRange::follow_range);
   connect(&own_.selection(), &Selection::moment_changed, this, [this] {
     if (shown_ == &own_) emit moment_changed();
   });
@@ -38,10 +38,10 @@ void ShownRange::move_to(Document& shown) {
   }
   if (&shown != &own_) {
     const Selection* selection = &shown.selection();
-    connect(selection, &Selection::range_changed, this, &ShownRange::take_range);
-    connect(selection, &Selection::nodes_changed, this, &ShownRange::take_nodes);
+    connect(selection, &Selection::range_changed, this, &ShownRange::follow_range);
+    connect(selection, &Selection::nodes_changed, this, &ShownRange::follow_nodes);
     connect(selection, &Selection::moment_changed, this, &ShownRange::moment_changed);
-    connect(&shown, &Document::changed, this, &ShownRange::take_graph);
+    connect(&shown, &Document::changed, this, &ShownRange::follow_graph);
   }
   timeline_ = &shown == &own_ ? nullptr : shown.shared_snapshot();
   move_range(before, shown);
@@ -57,7 +57,7 @@ void ShownRange::move_range(Document& before, Document& shown) {
     before.selection().set_range(std::nullopt);
     shown.selection().set_range(mapped);
   }
-  take_range();
+  follow_range();
   if (mapped) return;
   emit cleared(&shown == &own_
                    ? tr("Range cleared: it contains only nodes that are recomputed or that the "
@@ -79,12 +79,12 @@ void ShownRange::clear() {
 }
 
 // Announces a new graph first, so that panes do not look for its nodes in the old one.
-void ShownRange::take_nodes() {
-  take_graph();
+void ShownRange::follow_nodes() {
+  follow_graph();
   emit nodes_changed();
 }
 
-bool ShownRange::take_graph() {
+bool ShownRange::follow_graph() {
   if (shown_ != &own_) {
     SnapshotPtr now = shown_->shared_snapshot();
     if (std::exchange(timeline_, now) != now) emit timeline_changed();

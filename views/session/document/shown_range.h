@@ -67,11 +67,11 @@ class ShownRange : public QObject {
   void cleared(const QString& sentence);
 
  private:
-  void take_range() {
-    if (!is_moving_ && !take_graph()) emit range_changed();
+  void follow_range() {
+    if (!is_moving_ && !follow_graph()) emit range_changed();
   }
-  void take_nodes();
-  bool take_graph();
+  void follow_nodes();
+  bool follow_graph();
   void move_range(Document& before, Document& shown);
 
   Document& own_;

@@ -47,7 +47,7 @@ Editing::Editing(OpenGraph& open)
     : open_(open),
       planner_(std::make_unique<MovePlanner>(open, *this)),
       estimated_as_(open.shared_snapshot()) {
-  connect(this, &Editing::refused, planner_.get(), &MovePlanner::take_refusal);
+  connect(this, &Editing::refused, planner_.get(), &MovePlanner::handle_refusal);
   connect(&open_, &OpenGraph::shown, this, [this] {
     restore_moment();
     forget_old_metrics();

@@ -75,7 +75,7 @@ bool same_calls(const EditHistory& a, const EditHistory& b) {
 }  // namespace
 
 MovePlanner::MovePlanner(OpenGraph& open, Editing& editing) : open_(open), editing_(editing) {
-  connect(&open_, &OpenGraph::changed, this, &MovePlanner::take_graph);
+  connect(&open_, &OpenGraph::changed, this, &MovePlanner::follow_graph);
 }
 
 // --- The what-if ---
@@ -111,10 +111,10 @@ void MovePlanner::prepare() {
                                               a.options.memory, a.options.simulation);
     return basis;
   };
-  preparing_.start(make, [this](auto basis) { take_basis(std::move(basis)); });
+  preparing_.start(make, [this](auto basis) { handle_basis(std::move(basis)); });
 }
 
-void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
+void MovePlanner::handle_basis(Result<std::shared_ptr<Basis>> basis) {
   if (!basis) {
     waiting_.clear();
     taking_.reset();
@@ -128,7 +128,7 @@ void MovePlanner::take_basis(Result<std::shared_ptr<Basis>> basis) {
   run_waiting();
 }
 
-void MovePlanner::take_graph() {
+void MovePlanner::follow_graph() {
   const SnapshotPtr now = open_.shared_snapshot();
   if (held_ && held_->from != now) release();
   const auto same_order = [&] {
@@ -292,7 +292,7 @@ BlockMove MovePlanner::move_of(const HeldMove& held) {
 }
 
 void MovePlanner::show_live() {
-  if (live_.is_running()) return;  // take_live calls this again
+  if (live_.is_running()) return;  // handle_live calls this again
   if (held_->gap == held_->preview.current()) {
     held_->shown = held_->from;
     held_->shown_gap = held_->gap;
@@ -303,11 +303,12 @@ void MovePlanner::show_live() {
     graph.set_order(order_after(graph.order(), move));
     return snapshot_after(*from, std::move(graph), true);
   };
-  live_.start(
-      make, [this, gap = held_->gap](const Result<SnapshotPtr>& shown) { take_live(shown, gap); });
+  live_.start(make, [this, gap = held_->gap](const Result<SnapshotPtr>& shown) {
+    handle_live(shown, gap);
+  });
 }
 
-void MovePlanner::take_live(const Result<SnapshotPtr>& shown, std::size_t gap) {
+void MovePlanner::handle_live(const Result<SnapshotPtr>& shown, std::size_t gap) {
   if (shown) {
     held_->shown = *shown;
     held_->shown_gap = gap;
@@ -342,7 +343,7 @@ void MovePlanner::drop() {
   if (held_->carries) edit->notes.push_back(held_->carried.toStdString());
   held_->is_dropped = true;
   // Make the move in the what-if, too. If the edit is then refused, the what-if's order differs
-  // from the graph's, and `take_refusal` rebuilds the what-if.
+  // from the graph's, and `handle_refusal` rebuilds the what-if.
   (void)basis_->what_if->move(held_->block, held_->gap);
   editing_.apply(*edit);
   emit moved();
@@ -353,7 +354,7 @@ void MovePlanner::give_up() {
   if (held_ && !held_->is_dropped) release();
 }
 
-void MovePlanner::take_refusal() {
+void MovePlanner::handle_refusal() {
   if (held_ && !held_->is_dropped) return run_waiting();  // the refused edit was not the drop
   if (held_) release();
   // The what-if may contain a move that was not made in the graph.
@@ -521,12 +522,12 @@ void MovePlanner::start(const std::vector<NodeId>& selected, const Command& comm
     return plan_of(moves, command, asked);
   };
   planning_.start(
-      work, [=, this](const Result<Plan>& plan) { take_plan(plan, now, selected, command); },
+      work, [=, this](const Result<Plan>& plan) { handle_plan(plan, now, selected, command); },
       [this](Progress progress) { emit progressed(progress.done, progress.count); });
 }
 
-void MovePlanner::take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
-                            const std::vector<NodeId>& selected, const Command& command) {
+void MovePlanner::handle_plan(const Result<Plan>& plan, const SnapshotPtr& from,
+                              const std::vector<NodeId>& selected, const Command& command) {
   if (!plan) {
     // The what-if contains only some of the moves.
     basis_.reset();

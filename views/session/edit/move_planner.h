@@ -98,7 +98,7 @@ class MovePlanner : public QObject {
   // Starts preparing the what-if estimates unless they are ready.
   void prepare();
   // Must be called when an edit is refused. Releases the dropped block.
-  void take_refusal();
+  void handle_refusal();
 
  signals:
   // A different block, or none, is now held.
@@ -136,9 +136,9 @@ class MovePlanner : public QObject {
   };
 
   // What-if estimates.
-  void take_basis(Result<std::shared_ptr<Basis>> basis);
+  void handle_basis(Result<std::shared_ptr<Basis>> basis);
   [[nodiscard]] bool is_basis_of(const SnapshotPtr& snapshot) const;
-  void take_graph();
+  void follow_graph();
   void when_ready(std::function<void()> work);
   void run_waiting();
 
@@ -154,7 +154,7 @@ class MovePlanner : public QObject {
   static void carry_along(const Graph& graph, HeldMove& held);
   [[nodiscard]] static BlockMove move_of(const HeldMove& held);
   void show_live();
-  void take_live(const Result<SnapshotPtr>& shown, std::size_t gap);
+  void handle_live(const Result<SnapshotPtr>& shown, std::size_t gap);
 
   // Returns true if the command has to wait for a block that is not yet held.
   template <class Act>
@@ -165,8 +165,8 @@ class MovePlanner : public QObject {
   [[nodiscard]] static Plan plan_of(const PlannedMoves& moves, const Command& command,
                                     std::size_t asked);
   void start(const std::vector<NodeId>& selected, const Command& command);
-  void take_plan(const Result<Plan>& plan, const SnapshotPtr& from,
-                 const std::vector<NodeId>& selected, const Command& command);
+  void handle_plan(const Result<Plan>& plan, const SnapshotPtr& from,
+                   const std::vector<NodeId>& selected, const Command& command);
 
   OpenGraph& open_;
   Editing& editing_;

@@ -61,10 +61,10 @@ void AskedKernels::follow() {
   if (age_ == Age::current) age_ = Age::unknown;
   comparing_.start(
       [answer = answer_, now](const Cancellation& job) { return answer_for(answer, now, job); },
-      [this, now](const Result<AskedAnswerPtr>& same) { take_age(now, same); });
+      [this, now](const Result<AskedAnswerPtr>& same) { handle_age(now, same); });
 }
 
-void AskedKernels::take_age(const SnapshotPtr& snapshot, const Result<AskedAnswerPtr>& same) {
+void AskedKernels::handle_age(const SnapshotPtr& snapshot, const Result<AskedAnswerPtr>& same) {
   if (snapshot != open_.shared_snapshot()) return follow();
   if (!same) {
     age_ = Age::unknown;  // the comparison failed

@@ -53,7 +53,7 @@ class AskedKernels : public QObject {
   void take(Result<AskedAnswerPtr> answer);
   // Finds out whether the answer is about the current graph.
   void follow();
-  void take_age(const SnapshotPtr& snapshot, const Result<AskedAnswerPtr>& same);
+  void handle_age(const SnapshotPtr& snapshot, const Result<AskedAnswerPtr>& same);
 
   OpenGraph& open_;
   QThreadPool pool_;  // one thread for requests, which would keep a shared one busy for minutes

@@ -13,7 +13,7 @@ PredictedKernels::PredictedKernels(OpenGraph& open, QObject* parent)
   soon_.setSingleShot(true);
   soon_.setInterval(0);
   connect(&soon_, &QTimer::timeout, this, &PredictedKernels::start);
-  connect(&open_, &OpenGraph::changed, this, &PredictedKernels::take_graph);
+  connect(&open_, &OpenGraph::changed, this, &PredictedKernels::follow_graph);
 }
 
 void PredictedKernels::watch(const QObject& watcher) {
@@ -28,7 +28,7 @@ bool PredictedKernels::is_current() const {
   return shown_ && shown_->snapshot() == open_.shared_snapshot();
 }
 
-void PredictedKernels::take_graph() {
+void PredictedKernels::follow_graph() {
   const bool was_current = std::exchange(was_current_, is_current());
   if (was_current_ && !was_current) emit changed();
   follow();

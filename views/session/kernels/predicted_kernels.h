@@ -39,7 +39,7 @@ class PredictedKernels : public QObject {
   void changed();
 
  private:
-  void take_graph();
+  void follow_graph();
   void follow();
   void start();
   void take(const SnapshotPtr& snapshot, Result<SnapshotKernelsPtr> found);

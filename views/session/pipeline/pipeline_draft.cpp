@@ -50,7 +50,7 @@ void PipelineDraft::set_pipeline(const Pipeline& pipeline) {
   std::vector<DraftStep> old = std::move(steps_);
   steps_.clear();
   for (const PipelineStep& step : pipeline) steps_.push_back({0, step});
-  const auto take_ids = [&](auto same) {
+  const auto copy_ids = [&](auto same) {
     for (DraftStep& each : steps_) {
       if (each.id != 0) continue;
       const auto found = std::find_if(old.begin(), old.end(),
@@ -60,8 +60,8 @@ void PipelineDraft::set_pipeline(const Pipeline& pipeline) {
       old.erase(found);
     }
   };
-  take_ids([](const PipelineStep& a, const PipelineStep& b) { return a == b; });
-  take_ids([](const PipelineStep& a, const PipelineStep& b) { return a.pass == b.pass; });
+  copy_ids([](const PipelineStep& a, const PipelineStep& b) { return a == b; });
+  copy_ids([](const PipelineStep& a, const PipelineStep& b) { return a.pass == b.pass; });
   for (DraftStep& each : steps_)
     if (each.id == 0) each.id = ++last_id_;
   emit changed();

@@ -93,12 +93,12 @@ PipelineSession::PipelineSession(Document& document, PassService& service, QObje
     emit changed();
   });
   // If the graph is a reproducer, load the recorded pipeline.
-  if (const auto said = reproduced(document_.baseline()->graph)) take_reproducer(*said);
+  if (const auto said = reproduced(document_.baseline()->graph)) apply_reproducer(*said);
 }
 
 // Restores the pipeline and the peak limit of the recorded run, and the sources of third-party
 // passes, which the user must allow before they run.
-void PipelineSession::take_reproducer(const Reproduced& said) {
+void PipelineSession::apply_reproducer(const Reproduced& said) {
   peak_limit_ = said.settings.peak_limit;
   if (const auto pipeline = parse_step_lines(said.pipeline)) {
     const auto name = [&](const QString& source) {
@@ -453,21 +453,22 @@ void PipelineSession::apply(const QString& message, bool is_error) {
     edits_after.push_back(edits.size());
   }
   applying_ = std::make_unique<QObject>();
-  const auto take_it = [=, this](const QStringList& refused) {
+  const auto finish_applying = [=, this](const QStringList& refused) {
     applying_.release()->deleteLater();  // called from one of its slots
-    take_applied(base, edits_after, refused, message, is_error);
+    handle_applied(base, edits_after, refused, message, is_error);
   };
   const bool goes_back = base != editing.edit_history();
-  if (edits.empty() && !goes_back) return take_it({});
+  if (edits.empty() && !goes_back) return finish_applying({});
   if (edits.empty()) {
-    connect(&editing, &Editing::changed, applying_.get(), [this, base, take_it] {
-      if (document_.editing().edit_history() == base) take_it({});
+    connect(&editing, &Editing::changed, applying_.get(), [this, base, finish_applying] {
+      if (document_.editing().edit_history() == base) finish_applying({});
     });
     connect(&editing, &Editing::refused, applying_.get(),
-            [take_it](const QString& why) { take_it({why}); });
+            [finish_applying](const QString& why) { finish_applying({why}); });
   } else {
-    connect(&editing, &Editing::applied_all, applying_.get(),
-            [take_it](int /*count*/, const QStringList& refused) { take_it(refused); });
+    connect(
+        &editing, &Editing::applied_all, applying_.get(),
+        [finish_applying](int /*count*/, const QStringList& refused) { finish_applying(refused); });
   }
   emit changed();
   emit progressed();
@@ -485,10 +486,10 @@ void PipelineSession::apply(const QString& message, bool is_error) {
     editing.apply_all_from(*place, std::move(edits));
 }
 
-void PipelineSession::take_applied(const EditHistory& base,
-                                   const std::vector<std::size_t>& edits_after,
-                                   const QStringList& refused, const QString& message,
-                                   bool is_error) {
+void PipelineSession::handle_applied(const EditHistory& base,
+                                     const std::vector<std::size_t>& edits_after,
+                                     const QStringList& refused, const QString& message,
+                                     bool is_error) {
   const EditHistory history = document_.editing().edit_history();
   const bool fits = refused.isEmpty() && history.size() == base.size() + edits_after.back() &&
                     std::equal(base.begin(), base.end(), history.begin());

@@ -145,7 +145,7 @@ class PipelineSession : public QObject {
     QElapsedTimer since;
   };
 
-  void take_reproducer(const Reproduced& said);
+  void apply_reproducer(const Reproduced& said);
   void run_until(std::size_t end);
   // The reason why a run of the steps before `end` would run none of them.
   [[nodiscard]] QString why_none_until(std::size_t end) const;
@@ -153,8 +153,8 @@ class PipelineSession : public QObject {
   void take(const StepDone& ended);
   void finish(const Result<void>& result);
   void apply(const QString& message, bool is_error);
-  void take_applied(const EditHistory& base, const std::vector<std::size_t>& edits_after,
-                    const QStringList& refused, const QString& message, bool is_error);
+  void handle_applied(const EditHistory& base, const std::vector<std::size_t>& edits_after,
+                      const QStringList& refused, const QString& message, bool is_error);
   void end_run(const QString& message, bool is_error);
   void follow_draft();
   [[nodiscard]] std::vector<DraftStep> enabled() const;

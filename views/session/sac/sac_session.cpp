@@ -45,7 +45,7 @@ SacSession::SacSession(OpenGraph& open, Editing& editing)
     : open_(open),
       editing_(editing),
       preview_order_([](const OrderedTrial& of) { return of.trial->ordered(of.plan, of.order); },
-                     [this] { take_preview_order(); }) {
+                     [this] { show_preview_order(); }) {
   connect(&open_, &OpenGraph::changed, this, &SacSession::follow_document);
   connect(this, &SacSession::changed, &reserved_, [this] { reserved_.follow(state_); });
   connect(this, &SacSession::changed, &ordered_, [this] { ordered_.follow(state_); });
@@ -278,7 +278,7 @@ void SacSession::follow_preview() {
   if (preview_order_.value()) preview_->ordered = *preview_order_.value();
 }
 
-void SacSession::take_preview_order() {
+void SacSession::show_preview_order() {
   if (!preview_ || !preview_order_.value()) return;
   preview_->ordered = *preview_order_.value();
   emit previewed();

@@ -208,7 +208,7 @@ class SacSession : public QObject {
   [[nodiscard]] bool is_running() const { return answering_.is_running() || tagging_.is_running(); }
   void show(const Answer& answer, const std::optional<PolicyChoice>& choice);
   void follow_preview();
-  void take_preview_order();
+  void show_preview_order();
   void set_working(bool working);
   void set_figures(const std::optional<PlanFigures>& figures);
   [[nodiscard]] SacRequest request() const;

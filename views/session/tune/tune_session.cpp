@@ -76,7 +76,7 @@ Result<TuneSession::PipelineResult> TuneSession::run(const Snapshot& snapshot,
 TuneSession::TuneSession(Document& document, QObject* parent)
     : QObject(parent), document_(document) {
   timer_.setInterval(kTakeMs);
-  connect(&timer_, &QTimer::timeout, this, &TuneSession::take_news);
+  connect(&timer_, &QTimer::timeout, this, &TuneSession::publish_news);
   limit_ = document.analysis().memory.peak_bytes();
   connect(&document, &Document::changed, this, &TuneSession::changed);
   connect(this, &TuneSession::changed, this, &TuneSession::publish);
@@ -164,14 +164,14 @@ void TuneSession::start(const TuneSettings& settings) {
 
 void TuneSession::stop() {
   if (!running_) return;
-  take_news();
+  publish_news();
   search_.end_early();
   running_.reset();
   timer_.stop();
   emit changed();
 }
 
-void TuneSession::take_news() {
+void TuneSession::publish_news() {
   if (!running_) return;
   std::optional<TuneResult> news;
   {
@@ -299,14 +299,14 @@ void TuneSession::apply_edits(const std::vector<Edit>& edits, const StepFigures&
     connect(&editing, &Editing::applied_all, edits_wait_.get(),
             [this, start = history_, count = edits.size(), figures](int /*applied*/,
                                                                     const QStringList& refused) {
-              take_applied(start, count, figures, refused);
+              handle_applied(start, count, figures, refused);
             });
     editing.apply_all_from(*from, edits);
   });
 }
 
-void TuneSession::take_applied(const EditHistory& start, std::size_t edits,
-                               const StepFigures& figures, const QStringList& refused) {
+void TuneSession::handle_applied(const EditHistory& start, std::size_t edits,
+                                 const StepFigures& figures, const QStringList& refused) {
   edits_wait_.release()->deleteLater();  // called from one of its slots
   const EditHistory now = document_.editing().edit_history();
   const bool is_whole = refused.isEmpty() && now.size() == start.size() + edits &&

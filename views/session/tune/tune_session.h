@@ -101,7 +101,7 @@ class TuneSession : public QObject {
                                     std::int64_t budget, const QString& title);
   // Returns true if the searched graph is a flat training step.
   [[nodiscard]] bool is_flat_step() const;
-  void take_news();
+  void publish_news();
   void publish();
   void find_reserved();
   [[nodiscard]] bool is_applying() const {
@@ -109,8 +109,8 @@ class TuneSession : public QObject {
   }
   void apply_edits(const std::vector<Edit>& edits, const StepFigures& figures);
   // Reports the result of applying `edits` edits to the state that `start` leads to.
-  void take_applied(const EditHistory& start, std::size_t edits, const StepFigures& figures,
-                    const QStringList& refused);
+  void handle_applied(const EditHistory& start, std::size_t edits, const StepFigures& figures,
+                      const QStringList& refused);
   [[nodiscard]] std::optional<int> searched_place() const;
 
   Document& document_;

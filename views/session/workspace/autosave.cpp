@@ -232,7 +232,7 @@ void Autosave::restore_with(const SavedWork& found, const AnalysisOptions& optio
   when_settled(
       document_, editing, *restoring_, [this, &editing, history = found.workspace.history] {
         connect(&editing, &Editing::applied_all, restoring_.get(),
-                [this](int edits, const QStringList& refused) { take_restored(edits, refused); });
+                [this](int edits, const QStringList& refused) { handle_restored(edits, refused); });
         connect(&editing, &Editing::refused, restoring_.get(),
                 [this](const QString& why) { give_up_restoring(why); });
         editing.restore(history);
@@ -247,7 +247,7 @@ void Autosave::give_up_restoring(const QString& why) {
   emit restore_failed(why);
 }
 
-void Autosave::take_restored(int edits, const QStringList& refused) {
+void Autosave::handle_restored(int edits, const QStringList& refused) {
   restoring_.release()->deleteLater();  // called from one of its slots
   document_.kernel_order().restore(found_moves_);
   is_restoring_ = false;
@@ -345,7 +345,7 @@ void Autosave::end_save(const Result<void>& written, const Summary& known, const
   if (written) {
     path_ = path;
     remember(known, setup, std::move(history));
-    take_saved();
+    handle_saved();
   }
   if (!saves_.empty()) begin_save();
   if (written)
@@ -357,7 +357,7 @@ void Autosave::end_save(const Result<void>& written, const Summary& known, const
 
 // Removes the journal, which the file now replaces. If changes were made during the save, starts a
 // new journal.
-void Autosave::take_saved() {
+void Autosave::handle_saved() {
   const Summary now = current_summary();
   known_setup_ = current_setup();
   if (now == saved_known_ && known_setup_ == saved_setup_)

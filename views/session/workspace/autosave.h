@@ -132,7 +132,7 @@ class Autosave : public QObject {
   void set_dirty(bool dirty) {
     if (std::exchange(is_dirty_, dirty) != dirty) emit dirty_changed();
   }
-  void take_restored(int edits, const QStringList& refused);
+  void handle_restored(int edits, const QStringList& refused);
   void give_up_restoring(const QString& why);
   // Saves the first of `saves_`.
   void begin_save();
@@ -140,7 +140,7 @@ class Autosave : public QObject {
   void write_file();
   void end_save(const Result<void>& written, const Summary& known, const Setup& setup,
                 History history);
-  void take_saved();
+  void handle_saved();
   void remember(const Summary& known, const Setup& setup, History history);
   [[nodiscard]] Summary current_summary() const;
   [[nodiscard]] Setup current_setup() const;
