@@ -241,8 +241,8 @@ void add_notes(const Matcher& m, const std::string& device, TraceMatch& match) {
     if (!m.is_matched(i)) ++missing[m.graph.op(m.graph.node(m.tokens.nodes()[i])).event_name()];
   std::vector<bool> taken(m.calls.calls.size());
   std::int64_t owned_ns = 0;
-  for (const NodeCalls& match : m.matches)
-    for (const std::uint32_t call : match)
+  for (const NodeCalls& node_calls : m.matches)
+    for (const std::uint32_t call : node_calls)
       if (call != kNoCall) {
         taken[call] = true;
         owned_ns = saturating_add(owned_ns, m.calls.calls[call].kernel_ns);

@@ -128,12 +128,12 @@ class PartMemory {
         at[as_index(kernel)] += bytes;
         if (life.last >= 0) after[as_index(life.last)] += freed(life);
       }
-      std::int64_t now = 0, peak = 0;
+      std::int64_t now = 0, max_live = 0;
       for (std::size_t i = 0; i < count; ++i) {
-        peak = std::max(peak, now += at[i]);
+        max_live = std::max(max_live, now += at[i]);
         now -= after[i];
       }
-      return peak;
+      return max_live;
     };
     const std::int64_t counted =
         peak([](const BufferLife& life) { return std::pair(life.first, life.allocated); },
