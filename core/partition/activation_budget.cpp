@@ -93,7 +93,7 @@ ActivationBudget::Items ActivationBudget::find_items(const Bans& bans) const {
     if (problem_.distance_to_backward()[id.index()] >= MinCut::kFar ||
         of_inputs.contains(storage_of(joint_, id)))
       continue;
-    const bool is_tagged = is_kept(joint_.node(id));
+    const bool is_tagged = is_tagged_to_save(joint_.node(id));
     (is_tagged ? items.must_save : items.nodes).push_back(id);
   }
   const auto bytes = problem_.bytes();
@@ -150,7 +150,7 @@ Result<BudgetedCut> ActivationBudget::choose(double budget, const Watcher& watch
     allowed[items_.nodes[i].index()] = true;
     chosen.left.push_back(items_.nodes[i]);
   }
-  for (const std::size_t i : decided.saved) chosen.kept.push_back(items_.nodes[i]);
+  for (const std::size_t i : decided.saved) chosen.in_knapsack.push_back(items_.nodes[i]);
   BanOptions bans;
   bans.used_far_apart = bans.long_fusible_chains = bans.materialized_in_backward = false;
   bans.not_in_allowlist = false;
@@ -167,13 +167,13 @@ class BudgetReasons {
  public:
   BudgetReasons(const Graph& joint, const BudgetedCut& chosen, double budget)
       : joint_(joint), budget_(format_percent(budget)) {
-    for (const NodeId id : chosen.kept) add(id, true);
+    for (const NodeId id : chosen.in_knapsack) add(id, true);
     for (const NodeId id : chosen.left) add(id, false);
     std::vector<WeighedValue> values;
     for (const auto& [item, count] : counts_) {
       if (item.bytes == 0) continue;
       for (const bool is_left : {false, true})
-        if (const auto of = static_cast<std::int64_t>(is_left ? count.left : count.kept); of > 0)
+        if (const auto of = static_cast<std::int64_t>(is_left ? count.left : count.saved); of > 0)
           values.push_back({.density = 1 / item.flops_per_byte(),
                             .bytes = item.bytes * of,
                             .is_recomputed = is_left});
@@ -181,26 +181,26 @@ class BudgetReasons {
     if (const auto found = cut_off(std::move(values))) cut_off_ = 1 / found->density;
   }
 
-  [[nodiscard]] std::string text(NodeId id, bool is_kept) const {
+  [[nodiscard]] std::string text(NodeId id, bool is_saved) const {
     const Item item = item_of(id);
     const Count& count = counts_.at(item);
     const std::string cost =
         fmt::format("{} for {}", format_bytes(item.bytes), flops_text(item.flops));
-    if (count.kept > 0 && count.left > 0)
+    if (count.saved > 0 && count.left > 0)
       return fmt::format(
           "one of {} equal values ({}), of which {} {} in a budget of {}; the choice among them is "
           "arbitrary",
-          count.kept + count.left, cost, count.kept, count.kept == 1 ? "fits" : "fit", budget_);
+          count.saved + count.left, cost, count.saved, count.saved == 1 ? "fits" : "fit", budget_);
     const std::string worth = fmt::format("{}worth saving under a budget of {}: {}",
-                                          is_kept ? "" : "not ", budget_, cost);
+                                          is_saved ? "" : "not ", budget_, cost);
     if (!cut_off_ || item.bytes == 0) return worth;
     const std::string density = flops_text(item.flops_per_byte()) + " per byte";
     const std::string up_to = flops_text(*cut_off_) + " per byte";
-    if (is_kept && item.flops_per_byte() < *cut_off_)
+    if (is_saved && item.flops_per_byte() < *cut_off_)
       return fmt::format(
           "saved in the remainder of a budget of {}: {}, {}; values above {} are worth saving",
           budget_, cost, density, up_to);
-    if (!is_kept && item.flops_per_byte() > *cut_off_)
+    if (!is_saved && item.flops_per_byte() > *cut_off_)
       return fmt::format(
           "does not fit in the remainder of a budget of {}: {}, {}; values above {} are worth "
           "saving",
@@ -217,16 +217,16 @@ class BudgetReasons {
     friend auto operator<=>(const Item&, const Item&) = default;
   };
   struct Count {
-    std::size_t kept = 0, left = 0;
+    std::size_t saved = 0, left = 0;
   };
 
   [[nodiscard]] Item item_of(NodeId id) const {
     const Node& node = joint_.node(id);
     return {.bytes = joint_.output_bytes(node), .flops = node_flops(joint_, node).torch_registry};
   }
-  void add(NodeId id, bool is_kept) {
+  void add(NodeId id, bool is_saved) {
     Count& count = counts_[item_of(id)];
-    ++(is_kept ? count.kept : count.left);
+    ++(is_saved ? count.saved : count.left);
   }
   template <class Number>
   static std::string flops_text(Number flops) {
@@ -246,7 +246,7 @@ void explain_budget(const Graph& joint, const BudgetedCut& chosen, const SavePla
   std::vector<bool> is_saved(joint.node_count(), false);
   for (const NodeId id : plan.saved) is_saved[id.index()] = true;
   const BudgetReasons budget(joint, chosen, options.activation_budget);
-  for (const NodeId id : chosen.kept)
+  for (const NodeId id : chosen.in_knapsack)
     if (is_saved[id.index()])
       reasons[id.index()] = {PlanReason::Kind::knapsack, {}, budget.text(id, true)};
   for (const NodeId id : chosen.left) {

@@ -21,7 +21,7 @@ struct BudgetedCut {
   std::optional<CutSolution> cut;
   // The banned values that the knapsack saves, and those that it leaves to be recomputed. Both are
   // empty if no knapsack was solved.
-  std::vector<NodeId> kept, left;
+  std::vector<NodeId> in_knapsack, left;
 };
 
 // Solves one graph under many budgets. Work that does not depend on the budget is done only once.

@@ -86,7 +86,8 @@ class Finder {
       if (!in_.parts.is_forward(id)) return;
       const bool is_seed = in_.graph.target(node).find("fwd_") != std::string_view::npos;
       ban(id, is_seed ? BanReason::seed : BanReason::primal);
-    } else if (is_kept(node) && (in_.tags.empty() || in_.tags[id.index()] == TagSource::graph)) {
+    } else if (is_tagged_to_save(node) &&
+               (in_.tags.empty() || in_.tags[id.index()] == TagSource::graph)) {
       ban(id, BanReason::must_save);
     } else if (node.kind == NodeKind::call && in_.parts.is_forward(id)) {
       const Ban found = reason_of(id);
@@ -98,7 +99,7 @@ class Finder {
     const Node& node = in_.graph.node(id);
     const OperatorInfo& op = in_.graph.op(node);
     if (op.is_getitem) return {};
-    if (is_kept(node)) return {BanReason::must_save, {}};
+    if (is_tagged_to_save(node)) return {BanReason::must_save, {}};
     if (op.name == "aten.lift_fresh_copy.default" || op.name == "aten.lift_fresh.default")
       return {};
     // torch exempts such calls from 2.15 on; older versions do not insert them.

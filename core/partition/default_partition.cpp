@@ -86,7 +86,7 @@ Result<DefaultChoice> choose_default(const Graph& joint) {
       continue;
     }
     if (is_tuple(joint, users.of(id))) continue;
-    if (is_kept(node)) {
+    if (is_tagged_to_save(node)) {
       choice.values.push_back(id);
       continue;
     }

@@ -33,7 +33,7 @@
 #include "core/graph/equal_arguments.h"
 #include "core/graph/tuple_call.h"
 #include "core/partition/joint_parts.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/random_states.h"
 
 namespace jointer {

@@ -1,4 +1,4 @@
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 
 #include <utility>
 
@@ -19,13 +19,13 @@ namespace {
 
 // Indexed by node id: how the backward receives a value of the forward; PlanAction::recompute if it
 // does not receive the value.
-std::vector<PlanAction> kept_by_node(const Graph& graph) {
-  std::vector<PlanAction> kept(graph.node_count(), PlanAction::recompute);
+std::vector<PlanAction> action_by_node(const Graph& graph) {
+  std::vector<PlanAction> decided(graph.node_count(), PlanAction::recompute);
   const auto keep = [&](NodeId id, PlanAction as) {
     const Node& n = graph.node(id);
     if (n.kind == NodeKind::call && n.phase == Phase::forward && !n.has(Node::recomputed) &&
         n.value.kind == Value::Kind::tensor)
-      kept[id.index()] = as;
+      decided[id.index()] = as;
   };
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
@@ -48,7 +48,7 @@ std::vector<PlanAction> kept_by_node(const Graph& graph) {
     for (const NodeId id : graph.order())
       if (const Node& n = graph.node(id); graph.is_transfer(n) && n.phase == Phase::forward)
         keep(graph.inputs(id).front(), PlanAction::offload);
-  return kept;
+  return decided;
 }
 
 // Indexed by storage id: 1 if the step keeps it live anyway, as an input, a constant or a result of
@@ -72,8 +72,9 @@ std::vector<std::uint8_t> held_storages(const Graph& graph) {
 
 }  // namespace
 
-Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
-                                               std::span<const Flops> flops) {
+Result<std::vector<SaveCandidate>> partitioned_values(const Graph& graph,
+                                                      std::span<const NodeCost> costs,
+                                                      std::span<const Flops> flops) {
   const CaptureKind kind = graph.part(PartId(0)).kind;
   if (!graph.is_pair() && kind != CaptureKind::train_step)
     return fail(Error::Kind::usage,
@@ -83,14 +84,14 @@ Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<con
                                                 : "a single half",
                 kind == CaptureKind::joint ? "partition it, or " : "");
   std::vector<std::uint8_t> is_counted = held_storages(graph);
-  const std::vector<PlanAction> kept = kept_by_node(graph);
+  const std::vector<PlanAction> decided = action_by_node(graph);
   std::vector<SaveCandidate> rows;
   for (const NodeId id : graph.order()) {
     const Node& n = graph.node(id);
     const bool again =
         n.kind == NodeKind::call && n.has(Node::recomputed) && !moves_memory(graph, n);
-    if (!again && kept[id.index()] == PlanAction::recompute) continue;
-    SaveCandidate row{.node = id, .action = kept[id.index()]};
+    if (!again && decided[id.index()] == PlanAction::recompute) continue;
+    SaveCandidate row{.node = id, .action = decided[id.index()]};
     for (const Tensor& t : graph.tensors(n)) {
       if (!t.storage || graph.device_type(t) != graph.main_device()) continue;
       const StorageId storage = graph.real_storage(t.storage);
@@ -113,9 +114,9 @@ bool runs_again(const Graph& graph, const Node& node) {
   return !graph.is_pair() || graph.find(PartId(0), graph.text(node.name));
 }
 
-PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept) {
+PlanFigures partitioned_figures(const Graph& graph, std::span<const SaveCandidate> decided) {
   PlanFigures figures;
-  for (const SaveCandidate& each : kept) {
+  for (const SaveCandidate& each : decided) {
     if (each.action != PlanAction::recompute) {
       (each.action == PlanAction::save ? figures.saved_bytes : figures.offloaded_bytes) +=
           each.bytes;

@@ -25,12 +25,13 @@ namespace jointer {
 // storage counts for the first row in it. An offloaded value (ao.offload) is listed as the value
 // itself. `costs`, `flops`: one per node, by id. Error (usage): `graph` is a joint graph, a single
 // half or a subgraph. Cost: linear.
-Result<std::vector<SaveCandidate>> kept_values(const Graph& graph, std::span<const NodeCost> costs,
-                                               std::span<const Flops> flops);
+Result<std::vector<SaveCandidate>> partitioned_values(const Graph& graph,
+                                                      std::span<const NodeCost> costs,
+                                                      std::span<const Flops> flops);
 
-// The totals of the rows of kept_values; the nested `figures` stays zero. A call that runs only in
-// a pair's backward does not count as recomputed.
-PlanFigures kept_figures(const Graph& graph, std::span<const SaveCandidate> kept);
+// The totals of the rows of partitioned_values; the nested `figures` stays zero. A call that runs
+// only in a pair's backward does not count as recomputed.
+PlanFigures partitioned_figures(const Graph& graph, std::span<const SaveCandidate> decided);
 // True if the call in a row runs twice; false for saved values.
 bool runs_again(const Graph& graph, const Node& node);
 

@@ -187,14 +187,14 @@ MarginLine explain_choices(const SolverChoices& choices, std::optional<double> b
   } else {
     text += fmt::format(", and the relaxation{} would {} it.", budget ? " at the same peak" : "",
                         verb(*choices.relaxation));
-    const bool is_kept = *choices.relaxation != PlanAction::recompute;
+    const bool is_saved = *choices.relaxation != PlanAction::recompute;
     text +=
         choices.relaxation_peak_bytes
             ? fmt::format(" According to the relaxation, it would be {} {} a peak of {}.",
-                          is_kept ? "recomputed" : "saved or offloaded", is_kept ? "below" : "from",
-                          format_bytes(*choices.relaxation_peak_bytes))
+                          is_saved ? "recomputed" : "saved or offloaded",
+                          is_saved ? "below" : "from", format_bytes(*choices.relaxation_peak_bytes))
             : fmt::format(" No {} peak was found at which the relaxation decides differently.",
-                          is_kept ? "lower" : "higher");
+                          is_saved ? "lower" : "higher");
   }
   if (choices.other_budget && choices.dp)
     text += fmt::format(" The plan's solver decides differently at a budget of {}.",

@@ -272,7 +272,7 @@ PlanMemory::Lives PlanMemory::live(const PairOrder& order) const {
 }
 
 template <class Visit>
-void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
+void PlanMemory::visit_plan_bytes(const PairOrder& order, Visit visit) const {
   std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
   const auto visit_saved = [&](Place p, PlanAction action) {
     std::int64_t bytes = 0;
@@ -281,7 +281,7 @@ void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
     visit(p, action, bytes);
   };
   if (orders_.is_flat()) {
-    // Count each storage with its first value, as kept_values does for a step.
+    // Count each storage with its first value, as partitioned_values does for a step.
     for (const Place p : order.saved)
       visit_saved(p,
                   order.value_of[p] == PairOrder::kNever ? PlanAction::save : PlanAction::offload);
@@ -301,12 +301,12 @@ void PlanMemory::visit_kept(const PairOrder& order, Visit visit) const {
           bytes_of(order, state_storage(order, state)));
 }
 
-std::vector<PlanMemory::Kept> PlanMemory::kept(const PairOrder& order) const {
-  std::vector<Kept> kept;
-  visit_kept(order, [&](Place value, PlanAction action, std::int64_t bytes) {
-    kept.push_back({.value = value, .action = action, .bytes = bytes});
+std::vector<PlanMemory::PlanBytes> PlanMemory::plan_bytes(const PairOrder& order) const {
+  std::vector<PlanBytes> held;
+  visit_plan_bytes(order, [&](Place value, PlanAction action, std::int64_t bytes) {
+    held.push_back({.value = value, .action = action, .bytes = bytes});
   });
-  return kept;
+  return held;
 }
 
 PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
@@ -322,7 +322,7 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
     result.profile.front() = saturating_add(result.profile.front(), bytes);
   std::partial_sum(result.profile.begin(), result.profile.end(), result.profile.begin());
   result.peak_bytes = *std::max_element(result.profile.begin(), result.profile.end());
-  visit_kept(order, [&](Place /*value*/, PlanAction action, std::int64_t bytes) {
+  visit_plan_bytes(order, [&](Place /*value*/, PlanAction action, std::int64_t bytes) {
     (action == PlanAction::offload ? result.offloaded_bytes : result.saved_bytes) += bytes;
   });
   return result;

@@ -43,13 +43,13 @@ class PlanMemory {
   [[nodiscard]] std::vector<Life> saved_lives(const PairOrder& order) const;
 
   // Bytes that a plan holds until the backward, by value. The sums are those of Result.
-  struct Kept {
+  struct PlanBytes {
     Place value = 0;
     // recompute: `bytes` is the size of the generator state with which the call runs again.
     PlanAction action = PlanAction::save;
     std::int64_t bytes = 0;  // on the host if offloaded; a storage counts only for its first value
   };
-  [[nodiscard]] std::vector<Kept> kept(const PairOrder& order) const;
+  [[nodiscard]] std::vector<PlanBytes> plan_bytes(const PairOrder& order) const;
 
   // storages: the storages of a value. is_held: true if the storage does not depend on the plan,
   // because it belongs to an input, a constant or a result of the forward.
@@ -73,9 +73,9 @@ class PlanMemory {
   [[nodiscard]] Lives live(const PairOrder& order) const;
   [[nodiscard]] Lives live_in_step(const PairOrder& order) const;
   void hold_inputs(Lives& lives) const;
-  // Calls visit(value, action, bytes) for each entry of `kept`.
+  // Calls visit(value, action, bytes) for each entry of plan_bytes.
   template <class Visit>
-  void visit_kept(const PairOrder& order, Visit visit) const;
+  void visit_plan_bytes(const PairOrder& order, Visit visit) const;
   // The storages of an offloaded value: its host copy, and the reloaded value. They are numbered
   // after the slots.
   [[nodiscard]] std::uint32_t host_storage(std::uint32_t value) const {

@@ -110,7 +110,7 @@ class Explainer {
   [[nodiscard]] PlanReason why_saved(NodeId id) const {
     const Node& node = joint_.node(id);
     if (node.kind == NodeKind::placeholder) return {ReasonKind::input, {}, "an input of the graph"};
-    if (is_kept(node)) return why_tagged_save(id);
+    if (is_tagged_to_save(node)) return why_tagged_save(id);
     if (cut_ == nullptr)
       return {ReasonKind::read_by_forward,
               {},

@@ -6,7 +6,7 @@
 
 #include "core/graph/recomputed_name.h"
 #include "core/graph/tuple_call.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/plan_state.h"
 
 namespace jointer {
@@ -21,9 +21,9 @@ NodeId first_run(const Graph& step, const Graph& tagged, const Node& again) {
   return tagged.find(name);
 }
 
-// The node of the tagged graph that a row of kept_values describes: for a recomputed call, the call
-// of the forward that it repeats; for a node that applying the tags added, the node that it comes
-// from. None if there is no such node.
+// The node of the tagged graph that a row of partitioned_values describes: for a recomputed call,
+// the call of the forward that it repeats; for a node that applying the tags added, the node that
+// it comes from. None if there is no such node.
 NodeId stands_for(const Graph& graph, const Graph& tagged, NodeId id) {
   const Node& n = graph.node(id);
   const bool again = n.has(Node::recomputed);
@@ -77,10 +77,10 @@ Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan
   const PlanWhatIf::State& s = what_if.state();
   JOINTER_TRY(const PairOrder order, s.orders.order(plan));
   std::vector<PlanRow> rows;
-  for (const PlanMemory::Kept& kept : s.memory.kept(order)) {
-    if (!s.orders.has(kept.value, PairOrders::is_call)) continue;
-    PlanRow row{.node = s.orders.node(kept.value), .action = kept.action};
-    (kept.action == PlanAction::offload ? row.offloaded_bytes : row.saved_bytes) = kept.bytes;
+  for (const PlanMemory::PlanBytes& held : s.memory.plan_bytes(order)) {
+    if (!s.orders.has(held.value, PairOrders::is_call)) continue;
+    PlanRow row{.node = s.orders.node(held.value), .action = held.action};
+    (held.action == PlanAction::offload ? row.offloaded_bytes : row.saved_bytes) = held.bytes;
     rows.push_back(row);
   }
   std::vector<std::uint8_t> runs_first(s.orders.size(), 0);
@@ -96,11 +96,11 @@ Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan
   return joined_rows(s.graph, std::move(rows));
 }
 
-std::vector<PlanRow> plan_rows(const Graph& graph, std::span<const SaveCandidate> kept,
+std::vector<PlanRow> plan_rows(const Graph& graph, std::span<const SaveCandidate> decided,
                                const Graph& tagged) {
   std::vector<PlanRow> rows;
-  rows.reserve(kept.size());
-  for (const SaveCandidate& each : kept) {
+  rows.reserve(decided.size());
+  for (const SaveCandidate& each : decided) {
     PlanRow row{.node = stands_for(graph, tagged, each.node), .action = each.action};
     if (!row.node) continue;
     if (each.action == PlanAction::save) row.saved_bytes = each.bytes;

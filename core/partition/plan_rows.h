@@ -30,11 +30,11 @@ struct PlanRow {
 // The rows of a plan in program order. Error (usage): same as emit_pair.
 Result<std::vector<PlanRow>> plan_rows(const PlanWhatIf& what_if, const SavePlan& plan);
 
-// The rows of a pair or a flat training step in program order, from its kept_values. The row of a
-// recomputed call has the node of the forward call that it repeats. `tagged`: the graph that
+// The rows of a pair or a flat training step in program order, from its partitioned_values. The row
+// of a recomputed call has the node of the forward call that it repeats. `tagged`: the graph that
 // contains the nodes of the rows; for a step whose tags were applied, the graph before that, with
 // the same ids.
-std::vector<PlanRow> plan_rows(const Graph& graph, std::span<const SaveCandidate> kept,
+std::vector<PlanRow> plan_rows(const Graph& graph, std::span<const SaveCandidate> decided,
                                const Graph& tagged);
 
 }  // namespace jointer

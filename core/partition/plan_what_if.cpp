@@ -20,7 +20,7 @@
 
 #include "core/partition/plan_what_if.h"
 
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/plan_state.h"
 
 namespace jointer {
@@ -55,7 +55,7 @@ void add_recomputed(const PlanWhatIf::State& s, const PairOrder& order, PlanFigu
     figures.recompute_flops += s.time.flops(p);
     visit(p);
   };
-  // Count the calls of a flat training step as kept_values does.
+  // Count the calls of a flat training step as partitioned_values does.
   for (const StepCall& call : order.step) {
     const Node& node = s.graph.node(s.orders.node(call.place));
     if (call.kind == StepCall::Kind::copy || call.kind == StepCall::Kind::repeat ||

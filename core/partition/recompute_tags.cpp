@@ -62,7 +62,7 @@ class Settler {
  private:
   void save(NodeId id, TagSource source) {
     Node& node = graph_.node(id);
-    if (is_kept(node)) return;
+    if (is_tagged_to_save(node)) return;
     node.policy = MemoryPolicy::must_save;
     sources_[id.index()] = source;
   }
@@ -84,7 +84,7 @@ class Settler {
       const NodeId call = tuple_call(graph_, id);
       Node& maker = graph_.node(call);
       if (maker.kind != NodeKind::call || must_recompute(maker)) continue;
-      if (is_kept(maker)) tag_elements(call, maker.policy);
+      if (is_tagged_to_save(maker)) tag_elements(call, maker.policy);
       maker.policy = element.policy;
       if (!element.has(Node::has_ac_graph_id) || maker.has(Node::has_ac_graph_id)) continue;
       maker.ac_graph_id = element.ac_graph_id;

@@ -19,7 +19,7 @@ inline bool must_recompute(const Node& node) {
 
 // True if the node is tagged to be saved, on the device or on the host. (torch's partitioners
 // ignore MUST_CPU_OFFLOAD.)
-inline bool is_kept(const Node& node) {
+inline bool is_tagged_to_save(const Node& node) {
   return node.policy == MemoryPolicy::must_save || node.policy == MemoryPolicy::must_cpu_offload;
 }
 

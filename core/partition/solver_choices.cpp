@@ -161,16 +161,16 @@ std::optional<std::size_t> SolverComparison::relaxed_value(NodeId value) const {
 
 std::optional<std::int64_t> SolverComparison::other_peak(std::size_t value) const {
   const PlanPrices& now = within_->prices;
-  const bool is_kept = within_->actions[value] != PlanAction::recompute;
+  const bool is_saved = within_->actions[value] != PlanAction::recompute;
   double kept = std::log2(now.byte_ns / prices(0, now.copy).byte_ns);
-  double recomputed = is_kept ? kMaxExponent : kMinExponent;
+  double recomputed = is_saved ? kMaxExponent : kMinExponent;
   const auto keeps = [&](const std::optional<Relaxed>& each) {
     return each && each->actions[value] != PlanAction::recompute;
   };
-  std::optional<Relaxed> last = is_kept ? within_ : std::nullopt;
+  std::optional<Relaxed> last = is_saved ? within_ : std::nullopt;
   const auto end = relaxed(prices(recomputed, now.copy));
-  if (!end || keeps(end) == is_kept) return std::nullopt;
-  if (!is_kept) {
+  if (!end || keeps(end) == is_saved) return std::nullopt;
+  if (!is_saved) {
     last = end;
     std::swap(kept, recomputed);
   }
@@ -187,7 +187,7 @@ std::optional<std::int64_t> SolverComparison::other_peak(std::size_t value) cons
   }
   // If the peak is caused by recomputation, a higher price does not lower it.
   const std::int64_t peak = last->figures.peak_bytes;
-  const bool is_beyond = is_kept ? peak <= figures_.peak_bytes : peak > figures_.peak_bytes;
+  const bool is_beyond = is_saved ? peak <= figures_.peak_bytes : peak > figures_.peak_bytes;
   return is_beyond ? std::optional(peak) : std::nullopt;
 }
 

@@ -38,7 +38,7 @@ Result<StepBudget> StepBudget::make(const Graph& step, const PlanWhatIf& what_if
     const Node& n = step.node(id);
     if (n.kind != NodeKind::call || n.phase != Phase::forward) continue;
     values.push_back(id);
-    if (is_kept(n)) always.push_back(id);
+    if (is_tagged_to_save(n)) always.push_back(id);
     const bool is_offloaded = n.policy == MemoryPolicy::must_cpu_offload &&
                               state.why_not_offloaded(state.orders.place(id)).empty();
     if (is_offloaded) offloaded.push_back(id);

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/edit/append.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/policy/cpu_offload.h"
 #include "core/policy/export.h"
 #include "core/policy/remat.h"
@@ -50,9 +50,9 @@ Result<Graph> step_of_plan(Graph step, const SavePlan& plan) {
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step) {
   const std::vector<NodeCost> costs(step.node_count());
   const std::vector<Flops> flops(step.node_count());
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops));
+  JOINTER_TRY(const std::vector<SaveCandidate> decided, partitioned_values(step, costs, flops));
   SavePlan plan;
-  for (const SaveCandidate& each : kept) {
+  for (const SaveCandidate& each : decided) {
     const NodeId id = before.find(step.name(each.node));
     if (!id || each.action == PlanAction::recompute) continue;
     plan.saved.push_back(id);

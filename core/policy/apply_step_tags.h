@@ -28,7 +28,7 @@ Result<Edit> step_tags_edit(const Graph& tagged);
 Result<Graph> step_of_plan(Graph step, const SavePlan& plan);
 
 // Returns the values that `step` saves for backward, as a plan for `before`, the graph before its
-// tags were applied. Error (usage): same as kept_values.
+// tags were applied. Error (usage): same as partitioned_values.
 Result<SavePlan> plan_of_step(const Graph& before, const Graph& step);
 
 }  // namespace jointer

@@ -2,10 +2,10 @@
 // of the tagged graph.
 //
 // Terms: a copy is a call that was inserted into the backward to recompute another call when the
-// tags were applied. The kept values are those that kept_values finds in the resulting step.
+// tags were applied. The saved values are those that partitioned_values finds in the step.
 //
 //   1. A saved or offloaded value is a value in the tagged graph.
-//   2. A copy represents the call that it repeats, unless that call is a kept value as well. In
+//   2. A copy represents the call that it repeats, unless that call is a saved value as well. In
 //      that case, the backward reads the call's result before it recomputes anything, and the
 //      result is saved until then.
 //   3. A recomputed call that the tagged graph already has represents itself, since new tags do not
@@ -104,7 +104,7 @@ std::string to_sentence(StepReason reason, MemoryPolicy policy) {
 }
 
 std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
-                                   std::span<const SaveCandidate> kept) {
+                                   std::span<const SaveCandidate> decided) {
   const Teller teller(tagged, step);
   std::vector<StepValue> values;
   std::vector<bool> has(tagged.node_count(), false);
@@ -118,9 +118,9 @@ std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
   };
   // Values that are not recomputed are added first, so that recomputed values with the same node
   // are ignored.
-  for (const SaveCandidate& each : kept)
+  for (const SaveCandidate& each : decided)
     if (each.action != PlanAction::recompute) add(each);
-  for (const SaveCandidate& each : kept)
+  for (const SaveCandidate& each : decided)
     if (each.action == PlanAction::recompute) add(each);
   std::ranges::sort(values, {}, [&](const StepValue& v) { return tagged.position(v.node); });
   return values;

@@ -26,16 +26,16 @@ enum class StepReason : std::uint8_t {
 // no tag".
 std::string to_sentence(StepReason reason, MemoryPolicy policy);
 
-// A row of kept_values for the step, with the corresponding node of the tagged graph. If that graph
-// already recomputes a value, the node is the recomputed call.
+// A row of partitioned_values for the step, with the corresponding node of the tagged graph. If
+// that graph already recomputes a value, the node is the recomputed call.
 struct StepValue : SaveCandidate {
   StepReason reason = StepReason::untagged;
 };
 
 // Lists each value once, in the tagged graph's order. `step`: the same graph with its tags applied
-// (apply_step_tags.h), so that common nodes have the same ids. `kept`: kept_values of `step`. Cost:
-// linear in the nodes and their arguments, plus sorting the values.
+// (apply_step_tags.h), so that common nodes have the same ids. `decided`: its partitioned_values.
+// Cost: linear in the nodes and their arguments, plus sorting the values.
 std::vector<StepValue> step_values(const Graph& tagged, const Graph& step,
-                                   std::span<const SaveCandidate> kept);
+                                   std::span<const SaveCandidate> decided);
 
 }  // namespace jointer

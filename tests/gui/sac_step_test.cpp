@@ -13,7 +13,7 @@
 #include "core/graph/layers.h"
 #include "core/graph/validate.h"
 #include "core/open/open.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/tagging.h"
 #include "tests/gui/gui_test.h"
@@ -36,7 +36,7 @@ using test::kStep;
 PlanFigures figures_of(const Graph& step, const AnalysisOptions& options) {
   const Analysis analysis = analyze(step, options).value();
   PlanFigures figures =
-      kept_figures(step, kept_values(step, analysis.costs, analysis.flops).value());
+      partitioned_figures(step, partitioned_values(step, analysis.costs, analysis.flops).value());
   figures.figures = {analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
                      analysis.simulation.exposed_ns()};
   figures.compute_ns = analysis.simulation.compute_ns();

@@ -9,8 +9,8 @@
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
 #include "core/graph/layers.h"
-#include "core/partition/kept_values.h"
 #include "core/partition/partition.h"
+#include "core/partition/partitioned_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/schedule/simulation.h"
 
@@ -153,10 +153,10 @@ Json action_json(MaybeAction action) {
 }
 
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
-                             std::span<const SaveCandidate> kept, const MemoryOptions& memory) {
+                             std::span<const SaveCandidate> decided, const MemoryOptions& memory) {
   const MemoryTimeline timeline(graph, memory);
   const Simulation simulation(graph, costs);
-  PlanFigures figures = kept_figures(graph, kept);
+  PlanFigures figures = partitioned_figures(graph, decided);
   figures.figures = {.peak_bytes = timeline.peak_bytes(),
                      .step_ns = simulation.step_ns(),
                      .exposed_ns = simulation.exposed_ns()};
@@ -168,8 +168,9 @@ Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions&
                                      const MemoryOptions& memory) {
   JOINTER_TRY(const std::unique_ptr<Estimator> made, estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *made);
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
-  return captured_figures(graph, costs, kept, memory);
+  JOINTER_TRY(const std::vector<SaveCandidate> decided,
+              partitioned_values(graph, costs, flops_of(graph)));
+  return captured_figures(graph, costs, decided, memory);
 }
 
 Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions& estimator,
@@ -181,11 +182,11 @@ Result<KnownPlan> own_plan(std::string name, Graph graph, const EstimatorOptions
   if (!graph.is_pair() && kind == CaptureKind::train_step) JOINTER_CHECK(apply_step_tags(applied));
   JOINTER_TRY(const std::unique_ptr<Estimator> made, estimator.make(applied));
   const std::vector<NodeCost> costs = estimate_all(applied, *made);
-  JOINTER_TRY(const std::vector<SaveCandidate> kept,
-              kept_values(applied, costs, flops_of(applied)));
+  JOINTER_TRY(const std::vector<SaveCandidate> decided,
+              partitioned_values(applied, costs, flops_of(applied)));
   KnownPlan known{.name = std::move(name),
-                  .rows = plan_rows(applied, kept, graph),
-                  .figures = captured_figures(applied, costs, kept, memory)};
+                  .rows = plan_rows(applied, decided, graph),
+                  .figures = captured_figures(applied, costs, decided, memory)};
   known.graph = std::move(graph);
   return known;
 }

@@ -46,11 +46,11 @@ std::optional<Result<PlanComparison>> compare_own_plans(
     const std::pair<std::string, const Graph&>& after, const EstimatorOptions& estimator,
     const MemoryOptions& memory);
 
-// Returns the estimates of a graph to which its plan has already been applied. `kept`: the graph's
-// kept_values.
+// Returns the estimates of a graph to which its plan has already been applied. `decided`: the graph's
+// partitioned_values.
 PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
-                             std::span<const SaveCandidate> kept, const MemoryOptions& memory);
-// Estimates the costs with `estimator`. Error: same as EstimatorOptions::make and kept_values.
+                             std::span<const SaveCandidate> decided, const MemoryOptions& memory);
+// Estimates costs with `estimator`. Error: same as EstimatorOptions::make and partitioned_values.
 Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,
                                      const MemoryOptions& memory);
 

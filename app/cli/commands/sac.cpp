@@ -13,7 +13,7 @@
 #include "app/cli/commands/sac_command.h"
 #include "app/cli/commands/sac_pair.h"
 #include "app/cli/commands/unused_options.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 
 namespace jointer::cli {
 namespace {
@@ -58,10 +58,11 @@ bool changes_plan(const SacCommand& options, const CLI::App& command) {
 Result<int> show_captured(const SacCommand& options, const Graph& graph) {
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
-  SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options.optimizer));
+  JOINTER_TRY(const std::vector<SaveCandidate> decided,
+              partitioned_values(graph, costs, flops_of(graph)));
+  SacAnswer answer = describe_captured(graph, costs, decided, memory_options(options.optimizer));
   if (options.compares())
-    JOINTER_CHECK(add_comparison(options, graph, graph, plan_rows(graph, kept, graph), answer));
+    JOINTER_CHECK(add_comparison(options, graph, graph, plan_rows(graph, decided, graph), answer));
   return print_answer(options, graph, answer);
 }
 

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "core/graph/tuple_call.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/schedule/caching_allocator.h"
 #include "core/schedule/memory_timeline.h"
 
@@ -109,9 +109,9 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
 }
 
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
-                            std::span<const SaveCandidate> kept, const MemoryOptions& memory) {
+                            std::span<const SaveCandidate> decided, const MemoryOptions& memory) {
   SacAnswer answer;
-  answer.figures = captured_figures(graph, costs, kept, memory);
+  answer.figures = captured_figures(graph, costs, decided, memory);
   answer.reserved_bytes = reserved_peak_bytes(graph, memory);
   // For a pair, the index of each value among the forward's saved outputs.
   std::map<NodeId, std::size_t> place;
@@ -127,7 +127,7 @@ SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
             {.node = entry.node, .bytes = graph.output_bytes(n), .reason = {}});
     }
   OperatorRows rows(graph);
-  for (const SaveCandidate& each : kept) {
+  for (const SaveCandidate& each : decided) {
     const Node& n = graph.node(each.node);
     if (each.action == PlanAction::recompute && !runs_again(graph, n)) continue;
     if (each.action != PlanAction::recompute)

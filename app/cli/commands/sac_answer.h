@@ -84,9 +84,9 @@ Result<SacAnswer> describe_plan(const Graph& joint, const SavePlan& plan,
                                 const std::vector<PlanReason>& reasons, const PlanWhatIf& what_if);
 
 // Describes the values that a pair's forward saves for backward, or that a flat training step's
-// backward reads from its forward. `kept`: the graph's kept_values.
+// backward reads from its forward. `decided`: the graph's partitioned_values.
 SacAnswer describe_captured(const Graph& graph, std::span<const NodeCost> costs,
-                            std::span<const SaveCandidate> kept, const MemoryOptions& memory);
+                            std::span<const SaveCandidate> decided, const MemoryOptions& memory);
 
 Json to_json(const SacAnswer& answer, const Graph& graph);
 void print_tables(const SacAnswer& answer, const Graph& graph, std::size_t top);

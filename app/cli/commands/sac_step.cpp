@@ -12,7 +12,7 @@
 #include "core/base/bytes.h"
 #include "core/base/units.h"
 #include "core/capture/native_writer.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/recompute_tags.h"
 #include "core/partition/step_budget.h"
 #include "core/pass/pipeline_run.h"
@@ -176,8 +176,9 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   }
   JOINTER_TRY(const std::unique_ptr<Estimator> estimator, options.estimator.make(graph));
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(graph, costs, flops_of(graph)));
-  SacAnswer answer = describe_captured(graph, costs, kept, memory_options(options.optimizer));
+  JOINTER_TRY(const std::vector<SaveCandidate> decided,
+              partitioned_values(graph, costs, flops_of(graph)));
+  SacAnswer answer = describe_captured(graph, costs, decided, memory_options(options.optimizer));
   answer.order = std::move(order);
   answer.notes = std::move(policy.notes);
   if (answer.figures.saved_bytes > answer.figures.figures.peak_bytes)
@@ -189,7 +190,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
     answer.limit = std::move(planned->limit);
     answer.target = std::move(planned->target);
     answer.pareto = std::move(planned->pareto);
-    const std::vector<StepValue> values = step_values(tagged, graph, kept);
+    const std::vector<StepValue> values = step_values(tagged, graph, decided);
     const StepReasons reasons{tagged, values, policy.tags, planned->why, planned->chosen_by};
     for (SavedValue& saved : answer.saved)
       if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
@@ -211,7 +212,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
   }
   if (options.compares())
     JOINTER_CHECK(add_comparison(options, opened, planned->tagged,
-                                 plan_rows(graph, kept, planned->tagged), answer));
+                                 plan_rows(graph, decided, planned->tagged), answer));
   if (!options.format.empty()) {
     JOINTER_TRY(const PolicyFormat format, format_of(options));
     JOINTER_TRY(const SavePlan plan, plan_of_step(planned->tagged, graph));

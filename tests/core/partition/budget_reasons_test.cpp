@@ -96,7 +96,7 @@ std::vector<std::string> items(Graph joint, double budget) {
   const PartitionOptions options;
   const BudgetedCut chosen = must(ActivationBudget(joint, parts, problem, options).choose(budget));
   std::vector<std::string> names;
-  for (const NodeId id : chosen.kept) names.emplace_back(joint.name(id));
+  for (const NodeId id : chosen.in_knapsack) names.emplace_back(joint.name(id));
   for (const NodeId id : chosen.left) names.emplace_back(joint.name(id));
   return names;
 }

@@ -12,7 +12,7 @@
 #include <set>
 
 #include "core/cost/node_flops.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "tests/support/graphs.h"
 #include "tests/support/joints.h"
@@ -240,7 +240,7 @@ TEST(PlanDifference, IsEmptyForAJointGraphAndItsPair) {
   for (const NodeId id : pair.order())
     if (pair.node(id).kind == NodeKind::call)
       costs[id.index()] = {.lane = NodeCost::Lane::compute, .ns = 1000};
-  const auto kept = kept_values(pair, costs, std::vector<Flops>(costs.size())).value();
+  const auto kept = partitioned_values(pair, costs, std::vector<Flops>(costs.size())).value();
   const auto of_pair = plan_rows(pair, kept, pair), of_plan = plan_rows(*p.what_if, plan).value();
   EXPECT_EQ(summary(plan_difference({p.joint(), of_plan}, {pair, of_pair})), "No values changed");
   const auto other = plan_rows(*p.what_if, p.saves({"mm0", "mm1"})).value();
@@ -315,16 +315,17 @@ RC_GTEST_PROP(PlanDifferenceProperty, SumsOfStepsAreThoseOfTheirFigures, (std::u
     return;
   }
   const auto kept_of = [](const Graph& of) {
-    return kept_values(of, std::vector<NodeCost>(of.node_count(), NodeCost{.ns = 5}),
-                       std::vector<Flops>(of.node_count()))
+    return partitioned_values(of, std::vector<NodeCost>(of.node_count(), NodeCost{.ns = 5}),
+                              std::vector<Flops>(of.node_count()))
         .value();
   };
   const auto kept_before = kept_of(graph), kept_after = kept_of(step);
   const auto before = plan_rows(graph, kept_before, graph);
   const auto after = plan_rows(step, kept_after, tagged);
   for (const PlanRow& row : after) RC_ASSERT(tagged.is_live(row.node));
-  RC_ASSERT(plan_difference({graph, before}, {tagged, after}).total() ==
-            change_of(kept_figures(graph, kept_before), kept_figures(step, kept_after)));
+  RC_ASSERT(
+      plan_difference({graph, before}, {tagged, after}).total() ==
+      change_of(partitioned_figures(graph, kept_before), partitioned_figures(step, kept_after)));
 }
 
 }  // namespace

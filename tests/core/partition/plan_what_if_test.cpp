@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
 #include "tests/support/names.h"
@@ -387,28 +387,28 @@ TEST(PlanWhatIf, PoliciesOverAPlan) {
   EXPECT_THAT(p.names(changed.offloaded), ElementsAre("a"));
 }
 
-TEST(KeptValues, AreTheSavedAndRecomputedValuesOfAPair) {
+TEST(PartitionedValues, AreTheSavedAndRecomputedValuesOfAPair) {
   const Planned p(kLayers);
   const SavePlan plan =
       p.change(p.change(p.partition_.plan, "v", PlanAction::recompute), "a", PlanAction::offload);
   const Graph pair = emit_pair(p.partition_.joint, plan).value();
   const std::vector<NodeCost> costs(pair.node_count(), NodeCost{.ns = 5});
-  const auto rows = kept_values(pair, costs, std::vector<Flops>(pair.node_count())).value();
+  const auto rows = partitioned_values(pair, costs, std::vector<Flops>(pair.node_count())).value();
   std::vector<std::string> told;
   for (const SaveCandidate& row : rows)
     told.push_back(fmt::format("{} {} {}", to_string(row.action), pair.name(row.node), row.bytes));
   EXPECT_THAT(told,
               ElementsAre("offload a 2048", "save r 2048", "recompute b 2048", "recompute v 0"));
-  EXPECT_FALSE(kept_values(p.partition_.joint, costs, {}));
+  EXPECT_FALSE(partitioned_values(p.partition_.joint, costs, {}));
 }
 
-TEST(KeptValues, OtherGraphsAreRefusedByTheirKind) {
+TEST(PartitionedValues, OtherGraphsAreRefusedByTheirKind) {
   Graph graph = parse(kLayers);
   for (const auto& [kind, name] : {std::pair(CaptureKind::joint, "a joint graph"),
                                    std::pair(CaptureKind::backward, "a single half"),
                                    std::pair(CaptureKind::subgraph, "a subgraph")}) {
     graph.part(PartId(0)).kind = kind;
-    const auto rows = kept_values(graph, {}, {});
+    const auto rows = partitioned_values(graph, {}, {});
     ASSERT_FALSE(rows);
     EXPECT_THAT(rows.error().message, testing::StartsWith(name + std::string(" has no save")));
   }

@@ -10,7 +10,7 @@
 #include "core/cost/node_flops.h"
 #include "core/graph/validate.h"
 #include "core/open/open.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/plan_what_if.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/export.h"
@@ -71,9 +71,9 @@ class Deciding {
     if (outcome->figures.compute_ns != simulation.compute_ns())
       return fmt::format("kernels take {} ns instead of {}", outcome->figures.compute_ns,
                          simulation.compute_ns());
-    const auto kept = kept_values(*real, costs, std::vector<Flops>(real->node_count()));
+    const auto kept = partitioned_values(*real, costs, std::vector<Flops>(real->node_count()));
     if (!kept) return kept.error().message;
-    PlanFigures of_kept = kept_figures(*real, *kept);
+    PlanFigures of_kept = partitioned_figures(*real, *kept);
     of_kept.figures = figures;
     const PlanFigures& predicted = outcome->figures;
     if (predicted.saved_bytes != of_kept.saved_bytes)

@@ -10,7 +10,7 @@
 #include <random>
 
 #include "core/capture/native_writer.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
@@ -50,8 +50,8 @@ Graph tagged(std::string_view text, const Tags& tags) {
 }
 
 std::vector<SaveCandidate> kept_of(const Graph& graph) {
-  return kept_values(graph, std::vector<NodeCost>(graph.node_count(), NodeCost{.ns = 5}),
-                     std::vector<Flops>(graph.node_count()))
+  return partitioned_values(graph, std::vector<NodeCost>(graph.node_count(), NodeCost{.ns = 5}),
+                            std::vector<Flops>(graph.node_count()))
       .value();
 }
 
@@ -120,7 +120,7 @@ TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
 TEST(StepValues, ExcludeCopiesToTheHost) {
   Graph step = tagged(kValuesStep, {{"d", MemoryPolicy::must_cpu_offload}});
   ASSERT_TRUE(apply_step_tags(step));
-  const PlanFigures figures = kept_figures(step, kept_of(step));
+  const PlanFigures figures = partitioned_figures(step, kept_of(step));
   EXPECT_EQ(figures.recomputed, 0U);
   EXPECT_EQ(figures.offloaded_bytes, 64 * 64 * 4);
   for (const SaveCandidate& each : kept_of(step))
@@ -185,7 +185,7 @@ RC_GTEST_PROP(StepValuesProperty, AddUp, (std::uint64_t seed)) {
     if (value.action == PlanAction::save) saved += value.bytes;
     if (value.action == PlanAction::offload) offloaded += value.bytes;
   }
-  const PlanFigures figures = kept_figures(step, kept);
+  const PlanFigures figures = partitioned_figures(step, kept);
   RC_ASSERT(saved == figures.saved_bytes);
   RC_ASSERT(offloaded == figures.offloaded_bytes);
 }

@@ -11,8 +11,8 @@
 
 #include "core/edit/edit.h"
 #include "core/open/open.h"
-#include "core/partition/kept_values.h"
 #include "core/partition/partition.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/plan_what_if.h"
 #include "core/policy/fsdp_gathers.h"
 #include "core/policy/tagging.h"
@@ -178,7 +178,7 @@ TEST(LadderRungs, OfAFlatStepAreItsSavedValues) {
   // The rows of the SAC pane: a storage counts for the first saved value in it.
   std::map<NodeId, std::int64_t> rows, rungs;
   for (const SaveCandidate& each :
-       value_of(kept_values(graph, analysis.costs_of_operators(), analysis.flops)))
+       value_of(partitioned_values(graph, analysis.costs_of_operators(), analysis.flops)))
     if (each.bytes > 0) rows.emplace(each.node, each.bytes);
   for (const Rung& rung : ladder.rungs())
     if (rung.state == RungState::save) rungs[rung.producer] += rung.bytes;

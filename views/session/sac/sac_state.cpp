@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/graph/tuple_call.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/plan_margin_text.h"
 
 namespace jointer::views {
@@ -174,7 +174,7 @@ std::string why_in_short(const SacState& state, const SacTensor& tensor) {
 
 namespace {
 
-SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_kept) {
+SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_saved) {
   const Graph& graph = snapshot.graph;
   const Node& n = graph.node(node);
   const NodeId call = tuple_call(graph, node);
@@ -182,7 +182,7 @@ SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_kept) {
   tensor.recompute_ns = snapshot.analysis.costs_of_operators()[call.index()].ns;
   tensor.recompute_flops = snapshot.analysis.flops[call.index()].total;
   tensor.chain = 1;
-  tensor.action = !is_kept                                     ? PlanAction::recompute
+  tensor.action = !is_saved                                    ? PlanAction::recompute
                   : n.policy == MemoryPolicy::must_cpu_offload ? PlanAction::offload
                                                                : PlanAction::save;
   tensor.decider = n.policy == MemoryPolicy::none ? Decider::partitioner : Decider::capture;
@@ -191,12 +191,12 @@ SacTensor tensor_of(const Snapshot& snapshot, NodeId node, bool is_kept) {
 
 // The rows of a pair.
 std::vector<SacTensor> tensors_of_pair(const Snapshot& snapshot,
-                                       const std::vector<SaveCandidate>& kept) {
+                                       const std::vector<SaveCandidate>& decided) {
   std::vector<SacTensor> tensors;
-  for (const SaveCandidate& each : kept) {
-    const bool is_kept = each.action != PlanAction::recompute;
-    if (!is_kept && !runs_again(snapshot.graph, snapshot.graph.node(each.node))) continue;
-    tensors.push_back(tensor_of(snapshot, each.node, is_kept));
+  for (const SaveCandidate& each : decided) {
+    const bool is_saved = each.action != PlanAction::recompute;
+    if (!is_saved && !runs_again(snapshot.graph, snapshot.graph.node(each.node))) continue;
+    tensors.push_back(tensor_of(snapshot, each.node, is_saved));
     tensors.back().action = each.action;
     tensors.back().bytes = each.bytes;
   }
@@ -210,13 +210,13 @@ std::vector<SacTensor> tensors_of_lifetimes(const Snapshot& snapshot) {
   std::vector<SacTensor> tensors;
   std::vector<std::int32_t> row_of(graph.node_count(), -1);
   for (const Lifetime& lifetime : snapshot.analysis.memory.lifetimes()) {
-    const bool is_kept = lifetime.category == MemoryCategory::saved_activation;
-    if (!lifetime.producer || (!is_kept && lifetime.category != MemoryCategory::recomputed))
+    const bool is_saved = lifetime.category == MemoryCategory::saved_activation;
+    if (!lifetime.producer || (!is_saved && lifetime.category != MemoryCategory::recomputed))
       continue;
     std::int32_t& row = row_of[lifetime.producer.index()];
     if (row < 0) {
       row = static_cast<std::int32_t>(tensors.size());
-      tensors.push_back(tensor_of(snapshot, lifetime.producer, is_kept));
+      tensors.push_back(tensor_of(snapshot, lifetime.producer, is_saved));
     }
     tensors[static_cast<std::size_t>(row)].bytes += lifetime.bytes;
   }
@@ -246,10 +246,11 @@ SacStatePtr state_as_captured(const SnapshotPtr& snapshot) {
   const Analysis& analysis = snapshot->analysis;
   auto state = std::make_shared<SacState>();
   state->snapshot = snapshot;
-  if (const auto kept = kept_values(graph, analysis.costs_of_operators(), analysis.flops)) {
-    state->tensors = tensors_of_pair(*snapshot, *kept);
-    state->figures = kept_figures(graph, *kept);
-    state->rows = plan_rows(graph, *kept, graph);
+  if (const auto decided =
+          partitioned_values(graph, analysis.costs_of_operators(), analysis.flops)) {
+    state->tensors = tensors_of_pair(*snapshot, *decided);
+    state->figures = partitioned_figures(graph, *decided);
+    state->rows = plan_rows(graph, *decided, graph);
   } else {  // no pair
     state->tensors = tensors_of_lifetimes(*snapshot);
     state->figures = figures_of(*snapshot, state->tensors);

@@ -18,7 +18,7 @@
 #include "core/compiled/compiled_step.h"
 #include "core/graph/layers.h"
 #include "core/graph/tuple_call.h"
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/partition/recompute_tags.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/gathered_weights.h"
@@ -30,8 +30,8 @@ constexpr std::size_t kMaxSteps = 4, kMaxStepStates = 48;
 
 // The outcome without `places`.
 PlanOutcome outcome_of(const Graph& graph, const Analysis& analysis,
-                       std::span<const SaveCandidate> kept) {
-  PlanOutcome outcome{.figures = kept_figures(graph, kept)};
+                       std::span<const SaveCandidate> decided) {
+  PlanOutcome outcome{.figures = partitioned_figures(graph, decided)};
   outcome.figures.figures = {.peak_bytes = analysis.memory.peak_bytes(),
                              .step_ns = analysis.simulation.step_ns(),
                              .exposed_ns = analysis.simulation.exposed_ns()};
@@ -113,9 +113,9 @@ Result<SacStepPtr> make_step(const SnapshotPtr& snapshot) {
   const Analysis& analysis = snapshot->analysis;
   auto step = std::make_shared<SacStep>();
   step->snapshot = snapshot;
-  JOINTER_TRY(const std::vector<SaveCandidate> kept,
-              kept_values(snapshot->graph, analysis.costs_of_operators(), analysis.flops));
-  static_cast<PlanOutcome&>(*step) = outcome_of(snapshot->graph, analysis, kept);
+  JOINTER_TRY(const std::vector<SaveCandidate> decided,
+              partitioned_values(snapshot->graph, analysis.costs_of_operators(), analysis.flops));
+  static_cast<PlanOutcome&>(*step) = outcome_of(snapshot->graph, analysis, decided);
   step->places = places_of(analysis.memory, *snapshot);
   step->what_if = std::make_unique<PlanWhatIf>(
       snapshot->graph, analysis.costs_of_operators(), analysis.flops, analysis.options.memory,
@@ -159,13 +159,13 @@ Result<std::shared_ptr<SacState>> apply_tags(const SacStepPtr& step,
     JOINTER_TRY(made, analyze_step(graph, without_plan.analysis.options));
   }
   const Analysis& analysis = made ? *made : without_plan.analysis;
-  JOINTER_TRY(const std::vector<SaveCandidate> kept,
-              kept_values(graph, analysis.costs_of_operators(), analysis.flops));
-  static_cast<PlanOutcome&>(*state) = outcome_of(graph, analysis, kept);
-  state->rows = plan_rows(graph, kept, tagged);
+  JOINTER_TRY(const std::vector<SaveCandidate> decided,
+              partitioned_values(graph, analysis.costs_of_operators(), analysis.flops));
+  static_cast<PlanOutcome&>(*state) = outcome_of(graph, analysis, decided);
+  state->rows = plan_rows(graph, decided, tagged);
   state->places = places_of(analysis.memory, without_plan);
   JOINTER_TRY(state->plan, plan_of_step(tagged, graph));
-  state->tensors = tensors_of(step_values(tagged, graph, kept), without_plan);
+  state->tensors = tensors_of(step_values(tagged, graph, decided), without_plan);
   state->tensor_by_node.assign(tagged.node_count(), -1);
   for (std::size_t i = 0; i < state->tensors.size(); ++i)
     state->tensor_by_node[state->tensors[i].node.index()] = static_cast<std::int32_t>(i);
@@ -199,8 +199,8 @@ Result<TagsOutcome> outcome_of_tags(const Graph& tagged) {
   JOINTER_TRY(outcome.plan, plan_of_step(tagged, step));
   const std::vector<NodeCost> costs(step.node_count());
   const std::vector<Flops> flops(step.node_count());
-  JOINTER_TRY(const std::vector<SaveCandidate> kept, kept_values(step, costs, flops));
-  for (const StepValue& each : step_values(tagged, step, kept))
+  JOINTER_TRY(const std::vector<SaveCandidate> decided, partitioned_values(step, costs, flops));
+  for (const StepValue& each : step_values(tagged, step, decided))
     if (each.action == PlanAction::save) outcome.saved.push_back({each.node, each.bytes});
   return outcome;
 }

@@ -22,7 +22,7 @@ Graph step_with_own_tags(const SacState& state);
 
 // The values that a flat training step saves, recomputes and offloads with its tags applied or, if
 // they cannot be applied, without them: the plan of its state, found without an analysis. Error
-// (usage): same as kept_values. Cost: linear in the nodes or, with tags, that of applying them.
+// (usage): same as partitioned_values. Cost: linear in nodes or, with tags, that of applying them.
 Result<SavePlan> plan_of_tags(const Graph& tagged);
 // That plan, and the values that it saves on the device. Error and cost: same as plan_of_tags.
 struct TagsOutcome {
@@ -53,7 +53,7 @@ class StepStates {
   // `snapshot`, the deciders and all else that depends on the history. If the policies cannot be
   // applied, the state is that of the step without tags, and `applied_tags.refusal` says why.
   // `calls`: the edits from `baseline` to `now` that change more than tags. Errors: see
-  // `analyze_step` and `kept_values`.
+  // `analyze_step` and `partitioned_values`.
   Result<SacStatePtr> state(const SnapshotPtr& now, const SnapshotPtr& baseline,
                             const EditHistory& calls, const std::vector<MemoryPolicy>& policies);
 

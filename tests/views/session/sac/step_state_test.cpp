@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "core/partition/kept_values.h"
+#include "core/partition/partitioned_values.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/export.h"
 #include "core/policy/tagging.h"
@@ -71,7 +71,7 @@ class StepStateTest : public ::testing::Test {
   void expect_figures(const SacState& state, const Graph& step) const {
     const Analysis analysis = analyze(step, baseline_->analysis.options).value();
     PlanFigures figures =
-        kept_figures(step, kept_values(step, analysis.costs, analysis.flops).value());
+        partitioned_figures(step, partitioned_values(step, analysis.costs, analysis.flops).value());
     figures.figures = {analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
                        analysis.simulation.exposed_ns()};
     EXPECT_EQ(state.figures, figures);
