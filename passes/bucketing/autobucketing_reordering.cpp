@@ -712,7 +712,8 @@ Pass autobucketing_reordering() {
                    .source = "torch/_inductor/fx_passes/overlap_scheduling.py",
                    .stage = PassStage::bucketing,
                    .parameters = bucketing_parameters()},
-          .run = or_kept("The graph has no collective with a wait.", run_autobucketing_reordering)};
+          .run = with_kept_decision("The graph has no collective with a wait.",
+                                    run_autobucketing_reordering)};
 }
 
 }  // namespace jointer

@@ -74,8 +74,8 @@ Pass greedy_bucketing_by_mb() {
                     flag("all_reduce", true, "Merge all-reduces."),
                     flag("multidtype", false,
                          "Let all-gathers of several dtypes share a bucket, as bytes.")}},
-      .run = or_kept("The graph has no collective of the kinds to merge.",
-                     run_greedy_bucketing_by_mb)};
+      .run = with_kept_decision("The graph has no collective of the kinds to merge.",
+                                run_greedy_bucketing_by_mb)};
 }
 
 }  // namespace jointer

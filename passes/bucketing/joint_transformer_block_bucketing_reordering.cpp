@@ -658,8 +658,8 @@ Pass joint_transformer_block_bucketing_reordering() {
                               texts("fsdp_param_module_order", {},
                                     "Modules in the order in which their parameters are packed; "
                                     "none: the order of the graph's inputs.")}},
-      .run = or_kept("The plan's modules have no FSDP collectives.",
-                     run_joint_transformer_block_bucketing_reordering)};
+      .run = with_kept_decision("The plan's modules have no FSDP collectives.",
+                                run_joint_transformer_block_bucketing_reordering)};
 }
 
 }  // namespace jointer

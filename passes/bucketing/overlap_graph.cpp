@@ -89,7 +89,7 @@ void OverlapGraph::find_edges(const Dependencies& dependencies) {
   for (Place p = 0; p < size(); ++p)
     for (const Dependency& d : dependencies.before(nodes[p]))
       edges.emplace_back(p, place_of[d.node.index()]);
-  keep_walls(edges);
+  add_wall_edges(edges);
   inputs = PlaceLists::of_pairs(edges, size());
   for (auto& [of, member] : edges) std::swap(of, member);
   users = PlaceLists::of_pairs(edges, size());
@@ -97,7 +97,7 @@ void OverlapGraph::find_edges(const Dependencies& dependencies) {
 
 // Placeholders, constants and outputs after the first call keep their order, and nothing moves
 // across a placeholder or an output.
-void OverlapGraph::keep_walls(Edges& edges) const {
+void OverlapGraph::add_wall_edges(Edges& edges) const {
   std::vector<bool> is_read(size(), false);  // a node depends on it
   for (const auto& edge : edges) is_read[edge.second] = true;
   Place last_fixed = kNoPlace, last_wall = kNoPlace;

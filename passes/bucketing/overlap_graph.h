@@ -77,7 +77,7 @@ struct OverlapGraph {
 
  private:
   void find_edges(const Dependencies& dependencies);
-  void keep_walls(std::vector<std::pair<Place, Place>>& edges) const;
+  void add_wall_edges(std::vector<std::pair<Place, Place>>& edges) const;
   void find_collectives(std::span<const NodeCost> costs, const BucketRules& rules);
   [[nodiscard]] bool is_output(Place place) const;
   [[nodiscard]] bool is_for_one_wait(Place start) const;

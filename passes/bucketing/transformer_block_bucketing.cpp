@@ -363,8 +363,8 @@ Pass transformer_block_bucketing() {
                                      "auto",
                                      "Form of the buckets in a graph captured with torch 2.13 or "
                                      "later; auto: custom_ops.")}},
-      .run =
-          or_kept("The plan's modules have no FSDP collectives.", run_transformer_block_bucketing)};
+      .run = with_kept_decision("The plan's modules have no FSDP collectives.",
+                                run_transformer_block_bucketing)};
 }
 
 }  // namespace jointer

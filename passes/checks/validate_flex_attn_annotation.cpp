@@ -40,7 +40,8 @@ Pass validate_flex_attn_annotation_pass() {
                    .source = "torchtitan/experiments/compiler_toolkit/passes.py",
                    .stage = PassStage::check,
                    .is_idempotent = true},
-          .run = or_kept("The graph has no flex_attention.", run_validate_flex_attn_annotation)};
+          .run = with_kept_decision("The graph has no flex_attention.",
+                                    run_validate_flex_attn_annotation)};
 }
 
 }  // namespace jointer

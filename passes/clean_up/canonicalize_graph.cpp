@@ -86,7 +86,7 @@ class Canonicalizer {
 
   Same equal_to(NodeId id) {
     const Node& n = graph_.node(id);
-    if (!changes_.may_go(id) || is_reshaped_[id.index()]) return {};
+    if (!changes_.can_remove(id) || is_reshaped_[id.index()]) return {};
     const auto args = graph_.args(n);
     if (args.empty() || args.front().kind != Argument::Kind::node) return {};
     const NodeId input = changes_.now(args.front().node());
@@ -168,8 +168,8 @@ Pass canonicalize_graph_pass() {
                    .source = "torchtitan/experiments/graph_trainer/remove_noop_passes.py",
                    .stage = PassStage::clean_up,
                    .is_idempotent = true},
-          .run = or_kept("No call can be removed, and every view is already a reshape.",
-                         run_canonicalize_graph)};
+          .run = with_kept_decision("No call can be removed, and every view is already a reshape.",
+                                    run_canonicalize_graph)};
 }
 
 }  // namespace jointer

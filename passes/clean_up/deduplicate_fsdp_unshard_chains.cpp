@@ -143,7 +143,7 @@ class Deduplicator {
 
   void deduplicate(NodeId id) {
     const Node& n = graph_.node(id);
-    if (!changes_.may_go(id) || is_written(id) || graph_.inputs(id).empty()) return;
+    if (!changes_.can_remove(id) || is_written(id) || graph_.inputs(id).empty()) return;
     std::vector<NodeId>& alike = seen_[{.input = changes_.now(graph_.inputs(id).front()),
                                         .target = n.target,
                                         .runs_again = n.has(Node::recomputed)}];
@@ -184,13 +184,13 @@ Result<void> run_deduplicate_fsdp_unshard_chains(Graph& graph, const Arguments&,
 }  // namespace
 
 Pass deduplicate_fsdp_unshard_chains_pass() {
-  return {
-      .info = {.name = "deduplicate_fsdp_unshard_chains",
-               .summary = "Gathers a parameter once if the model reads it several times.",
-               .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
-               .stage = PassStage::clean_up,
-               .is_idempotent = true},
-      .run = or_kept("No FSDP parameter is gathered twice.", run_deduplicate_fsdp_unshard_chains)};
+  return {.info = {.name = "deduplicate_fsdp_unshard_chains",
+                   .summary = "Gathers a parameter once if the model reads it several times.",
+                   .source = "torchtitan/experiments/graph_trainer/fsdp_passes.py",
+                   .stage = PassStage::clean_up,
+                   .is_idempotent = true},
+          .run = with_kept_decision("No FSDP parameter is gathered twice.",
+                                    run_deduplicate_fsdp_unshard_chains)};
 }
 
 }  // namespace jointer

@@ -60,7 +60,8 @@ Pass eliminate_dead_code_pass() {
                                    "Also remove calls without readers that draw random numbers, as "
                                    "torch does while it compiles.")},
                .is_idempotent = true},
-      .run = or_kept("Every call has a reader or another effect.", run_eliminate_dead_code)};
+      .run = with_kept_decision("Every call has a reader or another effect.",
+                                run_eliminate_dead_code)};
 }
 
 }  // namespace jointer

@@ -293,7 +293,8 @@ Pass replace_view_copy_with_view_pass() {
                .source = "ExecuTorch, pull request 14715",
                .stage = PassStage::clean_up,
                .is_idempotent = true},
-      .run = or_kept("The graph has no copy of a view.", run_replace_view_copy_with_view)};
+      .run =
+          with_kept_decision("The graph has no copy of a view.", run_replace_view_copy_with_view)};
 }
 
 }  // namespace jointer

@@ -18,7 +18,7 @@ Substitution::Substitution(Graph& graph)
   }
 }
 
-bool Substitution::may_go(NodeId node) const {
+bool Substitution::can_remove(NodeId node) const {
   return graph_.node(node).kind == NodeKind::call && !is_returned_[node.index()];
 }
 

@@ -15,7 +15,7 @@ class Substitution {
 
   // True if the call may be removed. A value that a forward returns to its backward must stay,
   // because the backward looks it up by name.
-  [[nodiscard]] bool may_go(NodeId node) const;
+  [[nodiscard]] bool can_remove(NodeId node) const;
   // The node's replacement, or the node itself if it has none.
   [[nodiscard]] NodeId now(NodeId node) const;
   // `by` must precede `node`, have the same values and sizes, and not be replaced later.

@@ -23,11 +23,12 @@ std::string ChunkBody::text(const Dim& dim) const {
   return std::string(program.graph.expression_text(dim.expression));
 }
 
-bool ChunkBody::names_chunk_size(const Argument& argument) {
+bool ChunkBody::depends_on_chunk_size(const Argument& argument) {
   if (argument.kind == Argument::Kind::node) return program.depends(argument.node());
   if (argument.kind == Argument::Kind::symbol) return program.sizes.depends(argument.expression());
-  return std::ranges::any_of(program.graph.children(argument),
-                             [this](const Argument& child) { return names_chunk_size(child); });
+  return std::ranges::any_of(program.graph.children(argument), [this](const Argument& child) {
+    return depends_on_chunk_size(child);
+  });
 }
 
 std::optional<std::size_t> ChunkBody::shape_argument(const Node& node) const {

@@ -41,7 +41,7 @@ struct ChunkBody {
   // The expression of a symbolic size.
   [[nodiscard]] std::string text(const Dim& dim) const;
   // True if the argument is or contains a node or size that depends on the chunk symbol.
-  [[nodiscard]] bool names_chunk_size(const Argument& argument);
+  [[nodiscard]] bool depends_on_chunk_size(const Argument& argument);
   // For a call whose first argument and only result are tensors, the index of its positional
   // argument `shape` or `size`; std::nullopt if there is none.
   [[nodiscard]] std::optional<std::size_t> shape_argument(const Node& node) const;

@@ -66,8 +66,8 @@ NodeId ChunkInputs::first_consumer(NodeId live_in) {
     if (places_[id.index()] <= places_[live_in.index()]) continue;
     const auto inputs = p_.graph.inputs(id);
     if (std::ranges::find(inputs, live_in) != inputs.end() ||
-        body_.names_chunk_size(p_.graph.node(id).args) ||
-        body_.names_chunk_size(p_.graph.node(id).kwargs))
+        body_.depends_on_chunk_size(p_.graph.node(id).args) ||
+        body_.depends_on_chunk_size(p_.graph.node(id).kwargs))
       return id;
   }
   return plan_.body.front();
@@ -216,7 +216,7 @@ Result<void> ChunkInputs::halve_sizes() {
       continue;
     const Dim size{0, value.expression()};
     ChunkPair pair;
-    if (is_size_of_chunked(id)) {
+    if (is_chunked_size(id)) {
       JOINTER_TRY(pair, sizes_of_chunks(id));
     } else {
       if (!multiple_of_symbol(p_.graph.expression_text(value.expression())))
@@ -245,7 +245,7 @@ Result<void> ChunkInputs::halve_sizes() {
   return {};
 }
 
-bool ChunkInputs::is_size_of_chunked(NodeId id) const {
+bool ChunkInputs::is_chunked_size(NodeId id) const {
   const Node& node = p_.graph.node(id);
   const std::string_view target = p_.graph.target(node);
   const auto args = p_.graph.args(node);

@@ -35,7 +35,7 @@ class ChunkInputs {
   void recover_chunks();
   [[nodiscard]] bool is_erased(NodeId id) const;
   [[nodiscard]] bool is_static(NodeId id) const;
-  [[nodiscard]] bool is_size_of_chunked(NodeId id) const;
+  [[nodiscard]] bool is_chunked_size(NodeId id) const;
   NodeId first_consumer(NodeId live_in);
   NodeId first_reader(NodeId live_in);
   Result<void> split_one(NodeId id);

@@ -183,7 +183,7 @@ class Lowering {
     if (shape.kind != Argument::Kind::list && shape.kind != Argument::Kind::tuple) return {};
     for (const Argument& size : p_.graph.children(shape))
       if (size.kind == Argument::Kind::integer && size.integer == -1) return {};
-    if (body_.names_chunk_size(shape)) return {};
+    if (body_.depends_on_chunk_size(shape)) return {};
     return fail(Error::Kind::usage,
                 "the shape passed to {} in {} does not contain the chunk's size; read the size "
                 "from the tensor (such as x.shape[0]), or use -1",

@@ -137,8 +137,8 @@ Pass dedup_fsdp_reduce_scatter_pass() {
                    .stage = PassStage::fsdp,
                    .keeps_numerics = false,
                    .is_idempotent = true},
-          .run = or_kept("No sum is the only reader of two reduce-scatters.",
-                         run_dedup_fsdp_reduce_scatter)};
+          .run = with_kept_decision("No sum is the only reader of two reduce-scatters.",
+                                    run_dedup_fsdp_reduce_scatter)};
 }
 
 }  // namespace jointer

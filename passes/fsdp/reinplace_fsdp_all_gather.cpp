@@ -160,8 +160,8 @@ Pass reinplace_fsdp_all_gather_pass() {
                .source = "torch/_inductor/comms.py, up to torch 2.12",
                .stage = PassStage::fsdp,
                .is_idempotent = true},
-      .run = or_kept("No all-gather in the graph reads a copy-in of FSDP2.",
-                     run_reinplace_fsdp_all_gather)};
+      .run = with_kept_decision("No all-gather in the graph reads a copy-in of FSDP2.",
+                                run_reinplace_fsdp_all_gather)};
 }
 
 }  // namespace jointer

@@ -212,8 +212,9 @@ Pass remove_fsdp2_unsharded_param_graph_input_usage_pass() {
                    .source = "torch/_inductor/comms.py, up to torch 2.12",
                    .stage = PassStage::fsdp,
                    .is_idempotent = true},
-          .run = or_kept("FSDP2 does not copy gathered parameters into inputs of this graph.",
-                         run_remove_fsdp2_unsharded_param_graph_input_usage)};
+          .run = with_kept_decision(
+              "FSDP2 does not copy gathered parameters into inputs of this graph.",
+              run_remove_fsdp2_unsharded_param_graph_input_usage)};
 }
 
 }  // namespace jointer

@@ -68,7 +68,8 @@ Pass decide_global_ordering_of_comms_pass() {
                .source = "torch/_inductor/comms.py",
                .stage = PassStage::reordering,
                .is_idempotent = true},
-      .run = or_kept("The graph has no collectives.", run_decide_global_ordering_of_comms)};
+      .run =
+          with_kept_decision("The graph has no collectives.", run_decide_global_ordering_of_comms)};
 }
 
 }  // namespace jointer

@@ -170,8 +170,8 @@ Pass reorder_communication_preserving_peak_memory_pass() {
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .parameters = peak_parameters()},
-          .run = or_kept("The graph has no collective that may move.",
-                         run_reorder_communication_preserving_peak_memory)};
+          .run = with_kept_decision("The graph has no collective that may move.",
+                                    run_reorder_communication_preserving_peak_memory)};
 }
 
 }  // namespace jointer

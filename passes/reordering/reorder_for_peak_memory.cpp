@@ -173,7 +173,7 @@ Pass reorder_for_peak_memory_pass() {
                                .doc =
                                    "lpmf: if every ready call allocates more than this, the call "
                                    "with the earliest dependent call runs next; 0: never."}}},
-      .run = or_kept("The graph has no calls.", run_reorder_for_peak_memory)};
+      .run = with_kept_decision("The graph has no calls.", run_reorder_for_peak_memory)};
 }
 
 }  // namespace jointer

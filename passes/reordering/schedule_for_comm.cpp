@@ -117,7 +117,7 @@ Pass make_pass(std::string name, std::string summary, ListAims aims) {
                    .source = "torch/_inductor/comms.py",
                    .stage = PassStage::reordering,
                    .is_idempotent = true},
-          .run = or_kept("The graph has no collectives.", run)};
+          .run = with_kept_decision("The graph has no collectives.", run)};
 }
 
 }  // namespace

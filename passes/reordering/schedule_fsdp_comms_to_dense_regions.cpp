@@ -533,8 +533,8 @@ Pass schedule_fsdp_comms_to_dense_regions_pass() {
                                    "Fail, as torchtitan does, if a bucket cannot move or a block "
                                    "has unequal numbers of all-gathers and reduce-scatters; "
                                    "false: buckets that cannot move stay.")}},
-      .run = or_kept("The graph has no FSDP all-gather or reduce-scatter.",
-                     run_schedule_fsdp_comms_to_dense_regions)};
+      .run = with_kept_decision("The graph has no FSDP all-gather or reduce-scatter.",
+                                run_schedule_fsdp_comms_to_dense_regions)};
 }
 
 }  // namespace jointer

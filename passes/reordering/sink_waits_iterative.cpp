@@ -130,12 +130,13 @@ Result<void> run_sink_waits_iterative(Graph& graph, const Arguments& arguments,
 }  // namespace
 
 Pass sink_waits_iterative_pass() {
-  return {.info = {.name = "sink_waits_iterative",
-                   .summary = "Moves waits later, one at a time, as far as memory allows.",
-                   .source = "torch/_inductor/comms.py",
-                   .stage = PassStage::reordering,
-                   .parameters = sink_parameters(false)},
-          .run = or_kept("The graph has no waits that may move.", run_sink_waits_iterative)};
+  return {
+      .info = {.name = "sink_waits_iterative",
+               .summary = "Moves waits later, one at a time, as far as memory allows.",
+               .source = "torch/_inductor/comms.py",
+               .stage = PassStage::reordering,
+               .parameters = sink_parameters(false)},
+      .run = with_kept_decision("The graph has no waits that may move.", run_sink_waits_iterative)};
 }
 
 }  // namespace jointer

@@ -67,7 +67,7 @@ Pass apply_sac_pass() {
                                    "Tag the whole forward instead of stopping after the call that "
                                    "computes the first output.")},
                .is_idempotent = true},
-      .run = or_kept("Every call of the forward already has its tag.", run_apply_sac)};
+      .run = with_kept_decision("Every call of the forward already has its tag.", run_apply_sac)};
 }
 
 }  // namespace jointer

@@ -23,7 +23,7 @@ Pass remove_tags_pass() {
                .source = "Jointer",
                .stage = PassStage::joint,
                .is_idempotent = true},
-      .run = or_kept("No call is tagged.", run_remove_tags)};
+      .run = with_kept_decision("No call is tagged.", run_remove_tags)};
 }
 
 }  // namespace jointer

@@ -41,7 +41,8 @@ Pass tag_with_memory_policy_pass() {
                               flag("reshard", true,
                                    "Gather FSDP parameters again in the backward.")},
                .is_idempotent = true},
-      .run = or_kept("Every call of the forward already has its tag.", run_tag_with_memory_policy)};
+      .run = with_kept_decision("Every call of the forward already has its tag.",
+                                run_tag_with_memory_policy)};
 }
 
 }  // namespace jointer

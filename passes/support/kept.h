@@ -13,7 +13,7 @@ namespace jointer {
 
 // Wraps the `run` function of a pass: if it adds no decision, adds one with the reason `why`. Notes
 // do not count as decisions.
-inline auto or_kept(std::string why, decltype(Pass::run) run) {
+inline auto with_kept_decision(std::string why, decltype(Pass::run) run) {
   return [why = std::move(why), run = std::move(run)](Graph& graph, const Arguments& arguments,
                                                       PassContext& context) -> Result<void> {
     JOINTER_CHECK(run(graph, arguments, context));

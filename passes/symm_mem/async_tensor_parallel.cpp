@@ -776,8 +776,9 @@ Pass async_tensor_parallel_pass() {
                           flag("prefer_overlap", false,
                                "Do not fuse collectives that an independent matmul can hide.")},
            .keeps_numerics = false},
-      .run = or_kept("The graph has no all-gather or reduce-scatter that the pass matches.",
-                     run_async_tensor_parallel)};
+      .run =
+          with_kept_decision("The graph has no all-gather or reduce-scatter that the pass matches.",
+                             run_async_tensor_parallel)};
 }
 
 }  // namespace jointer

@@ -243,8 +243,8 @@ Pass low_contention_collectives_pass() {
                           "Names or descriptions of the process groups that have symmetric "
                           "memory; empty: all groups.")},
                .keeps_numerics = false},
-      .run = or_kept("The graph has no all-gather or reduce-scatter.",
-                     run_low_contention_collectives)};
+      .run = with_kept_decision("The graph has no all-gather or reduce-scatter.",
+                                run_low_contention_collectives)};
 }
 
 }  // namespace jointer

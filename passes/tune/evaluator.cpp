@@ -41,7 +41,7 @@ Result<Evaluation> Evaluator::evaluate(const Pipeline& pipeline) {
     const std::lock_guard lock(mutex_);
     if (const auto known = evaluated_.find(text); known != evaluated_.end()) return known->second;
   }
-  JOINTER_TRY(const Behind last, behind(pipeline, pipeline.size()));
+  JOINTER_TRY(const PrefixResult last, prefix_result(pipeline, pipeline.size()));
   Evaluation evaluation;
   if (last.graph) {
     evaluation.figures = figures_of(*last.graph);
@@ -54,17 +54,18 @@ Result<Evaluation> Evaluator::evaluate(const Pipeline& pipeline) {
 }
 
 Result<std::shared_ptr<const Graph>> Evaluator::graph_of(const Pipeline& pipeline) {
-  JOINTER_TRY(const Behind last, behind(pipeline, pipeline.size()));
+  JOINTER_TRY(const PrefixResult last, prefix_result(pipeline, pipeline.size()));
   if (!last.graph) return fail(Error::Kind::run, "{}: {}", last.failure.step, last.failure.reason);
   return last.graph;
 }
 
-Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_t steps) {
-  if (steps == 0) return Behind{graph_, {}};
+Result<Evaluator::PrefixResult> Evaluator::prefix_result(const Pipeline& pipeline,
+                                                         std::size_t steps) {
+  if (steps == 0) return PrefixResult{graph_, {}};
   const std::string text =
       to_text(Pipeline(pipeline.begin(), pipeline.begin() + static_cast<std::ptrdiff_t>(steps)));
-  const auto make = [&]() -> Result<Behind> {
-    JOINTER_TRY(const Behind before, behind(pipeline, steps - 1));
+  const auto make = [&]() -> Result<PrefixResult> {
+    JOINTER_TRY(const PrefixResult before, prefix_result(pipeline, steps - 1));
     if (!before.graph) return before;
     return run_step(*before.graph, pipeline[steps - 1]);
   };
@@ -75,16 +76,16 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
       const auto [found, is_new] = kept_.try_emplace(text);
       found->second.used = ++clock_;
       if (is_new) break;  // this thread computes it
-      if (found->second.behind) return *found->second.behind;
+      if (found->second.result) return *found->second.result;
       made_.wait_for(lock, std::chrono::milliseconds(20));
       if (is_cancelled()) return fail(Error::Kind::cancelled, "cancelled");
     }
   }
-  const auto keep = [&](const Behind* made) {
+  const auto keep = [&](const PrefixResult* made) {
     {
       const std::lock_guard lock(mutex_);
       if (made != nullptr)
-        kept_.find(text)->second.behind = *made;
+        kept_.find(text)->second.result = *made;
       else
         kept_.erase(text);  // waiting threads retry the prefix
       forget_oldest();
@@ -101,10 +102,10 @@ Result<Evaluator::Behind> Evaluator::behind(const Pipeline& pipeline, std::size_
   }
 }
 
-Result<Evaluator::Behind> Evaluator::run_step(const Graph& before, const PipelineStep& step) {
-  const auto failed = [&](const Error& error) -> Result<Behind> {
+Result<Evaluator::PrefixResult> Evaluator::run_step(const Graph& before, const PipelineStep& step) {
+  const auto failed = [&](const Error& error) -> Result<PrefixResult> {
     if (error.kind == Error::Kind::cancelled) return tl::unexpected(error);
-    return Behind{nullptr, {to_text(step), error.message}};
+    return PrefixResult{nullptr, {to_text(step), error.message}};
   };
   if (const auto fits = registry_.check({step}); !fits) return failed(fits.error());
   const Pass& pass = *registry_.find(step.pass);
@@ -114,7 +115,7 @@ Result<Evaluator::Behind> Evaluator::run_step(const Graph& before, const Pipelin
   PassContext context(options_.context);
   if (const auto done = run_guarded(pass, *graph, *arguments, context); !done)
     return failed(done.error());
-  return Behind{std::move(graph), {}};
+  return PrefixResult{std::move(graph), {}};
 }
 
 StepFigures Evaluator::figures_of(const Graph& graph) const {
@@ -125,12 +126,12 @@ StepFigures Evaluator::figures_of(const Graph& graph) const {
 void Evaluator::forget_oldest() {
   const auto graphs = [&] {
     return static_cast<std::size_t>(std::ranges::count_if(
-        kept_, [](const auto& each) { return each.second.behind && each.second.behind->graph; }));
+        kept_, [](const auto& each) { return each.second.result && each.second.result->graph; }));
   };
   for (std::size_t count = graphs(); count > options_.kept_graphs; --count) {
     auto oldest = kept_.end();
     for (auto each = kept_.begin(); each != kept_.end(); ++each)
-      if (each->second.behind && each->second.behind->graph &&
+      if (each->second.result && each->second.result->graph &&
           (oldest == kept_.end() || each->second.used < oldest->second.used))
         oldest = each;
     kept_.erase(oldest);

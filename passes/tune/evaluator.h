@@ -46,18 +46,18 @@ class Evaluator {
   Result<std::shared_ptr<const Graph>> graph_of(const Pipeline& pipeline);
 
  private:
-  struct Behind {                        // the result of a pipeline
+  struct PrefixResult {                  // the result of a pipeline
     std::shared_ptr<const Graph> graph;  // null if it failed
     TuneFailure failure;
   };
   struct Kept {
-    std::optional<Behind> behind;  // nullopt while a thread computes it
-    std::uint64_t used = 0;        // time of last use, by `clock_`
+    std::optional<PrefixResult> result;  // nullopt while a thread computes it
+    std::uint64_t used = 0;              // time of last use, by `clock_`
   };
 
   Evaluator(const Graph& graph, const PassRegistry& registry, Options options);
-  Result<Behind> behind(const Pipeline& pipeline, std::size_t steps);
-  Result<Behind> run_step(const Graph& before, const PipelineStep& step);
+  Result<PrefixResult> prefix_result(const Pipeline& pipeline, std::size_t steps);
+  Result<PrefixResult> run_step(const Graph& before, const PipelineStep& step);
   [[nodiscard]] StepFigures figures_of(const Graph& graph) const;
   void forget_oldest();
   [[nodiscard]] bool is_cancelled() const {
