@@ -19,7 +19,7 @@ std::optional<double> step_drift(std::span<const std::int64_t> step_ns) {
   return last / first - 1;
 }
 
-bool is_drift(double drift) {
+bool is_significant_drift(double drift) {
   constexpr double kMin = 0.05;
   return std::abs(drift) >= kMin;
 }

@@ -13,6 +13,6 @@ namespace jointer {
 std::optional<double> step_drift(std::span<const std::int64_t> step_ns);
 
 // Returns true if the drift is large enough to report: at least 5% in either direction.
-bool is_drift(double drift);
+bool is_significant_drift(double drift);
 
 }  // namespace jointer

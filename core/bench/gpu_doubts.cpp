@@ -13,7 +13,7 @@ constexpr std::int64_t kMuchMemory = std::int64_t{1} << 30;
 
 }  // namespace
 
-std::vector<std::string> doubts_about(const GpuState& gpu) {
+std::vector<std::string> gpu_doubts(const GpuState& gpu) {
   std::vector<std::string> doubts;
   if (gpu.uncorrected_ecc_errors > 0)
     doubts.push_back(fmt::format(

@@ -230,7 +230,7 @@ KernelLabels::KernelLabels(const Graph& graph, const kernels::Ir& ir,
     }
     kernels_[i].label.category = category;
     kernels_[i].label.exact = exact_label(category, operators);
-    if (const std::string rough = rough_words(known); !rough.empty())
+    if (const std::string rough = words_without_views(known); !rough.empty())
       kernels_[i].label.rough = std::string(category) + rough;
   }
 }
@@ -247,7 +247,7 @@ void KernelLabels::add_words(const Graph& graph) {
     if (!text.empty()) words_.push_back({std::string(text), is_of_view});
 }
 
-std::string KernelLabels::rough_words(const std::vector<const Word*>& words) {
+std::string KernelLabels::words_without_views(const std::vector<const Word*>& words) {
   std::string text;
   for (const Word* word : words)
     if (!word->is_of_view) text += ' ' + word->text;
@@ -273,7 +273,7 @@ KernelLabel KernelLabels::label_of_generated(std::string_view name) const {
     Way way = std::move(open.back());
     open.pop_back();
     if (way.at == text.size()) {
-      results.insert(rough_words(way.words));
+      results.insert(words_without_views(way.words));
       ++ways;
       continue;
     }

@@ -63,7 +63,7 @@ class KernelLabels {
   void add_words(const Graph& graph);
   [[nodiscard]] KernelLabel label_of_generated(std::string_view name) const;
   // The words that no view has, such as " add mul".
-  [[nodiscard]] static std::string rough_words(const std::vector<const Word*>& words);
+  [[nodiscard]] static std::string words_without_views(const std::vector<const Word*>& words);
 
   std::vector<LabeledKernel> kernels_;
   bool is_predicted_ = false;

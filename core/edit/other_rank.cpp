@@ -216,7 +216,7 @@ std::string OtherRank::target(const Graph& graph, const std::string& name) const
 Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
   if (!is_strict_ && names_.are_equal()) return {};
   targets_.clear();
-  find_lost(graph, edit);
+  find_missing(graph, edit);
   for (Change& change : edit.changes) {
     if (auto* insert = std::get_if<InsertNode>(&change)) {
       JOINTER_CHECK(adapt_insert(graph, *insert));
@@ -235,7 +235,7 @@ Result<void> OtherRank::adapt(Graph& graph, Edit& edit) {
 
 // A removed node with rank-specific constants is lost if the edit keeps no copy of it and a
 // remaining node depends on it. A node that now reads an equal node does not depend on it.
-void OtherRank::find_lost(const Graph& graph, const Edit& edit) {
+void OtherRank::find_missing(const Graph& graph, const Edit& edit) {
   lost_.clear();
   removes_own_ = false;
   if (own_.empty()) return;

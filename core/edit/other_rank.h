@@ -44,7 +44,7 @@ class OtherRank {
 
   void find_own(const Graph& graph, const RecipeGraph& recorded,
                 const std::map<std::string, std::string>& expects);
-  void find_lost(const Graph& graph, const Edit& edit);
+  void find_missing(const Graph& graph, const Edit& edit);
   Result<void> adapt_insert(Graph& graph, InsertNode& insert);
   Result<void> adapt_replace(Graph& graph, ReplaceCall& replace);
   // Returns the sources of the rank-specific nodes that the edit copies without removing the copy

@@ -107,7 +107,7 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
       selector, some_of(pattern.operators, likely_names(graph, pattern.operators)));
 }
 
-std::string with_any_numbers(std::string_view path) {
+std::string with_number_wildcards(std::string_view path) {
   std::string out;
   while (!path.empty()) {
     const std::string_view part = take_part(path, '.');

@@ -26,6 +26,6 @@ Result<std::vector<NodeId>> select(const Graph& graph, std::string_view selector
 bool module_matches(std::string_view pattern, std::string_view path);
 
 // The module path with `*` for each number, such as those of layers and experts.
-std::string with_any_numbers(std::string_view path);
+std::string with_number_wildcards(std::string_view path);
 
 }  // namespace jointer

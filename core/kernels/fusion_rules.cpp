@@ -108,7 +108,7 @@ bool FusionRules::can_fuse_plain(NodeIndex a, NodeIndex b, bool may_change_loops
 
 bool FusionRules::can_fuse_horizontal(NodeIndex a, NodeIndex b, std::int64_t bytes) {
   if (!is_mix_order(a, b)) {
-    if (bytes < kMinSharedBytes) return refuse(Refusal::reads_too_little, a, b);
+    if (bytes < kMinSharedBytes) return refuse(Refusal::too_few_shared_bytes, a, b);
     const SchedulerNode &first = s_.node(a), &second = s_.node(b);
     if (std::max(std::abs(first.min_order - second.max_order),
                  std::abs(second.min_order - first.max_order)) > kMaxDistance)
@@ -436,7 +436,7 @@ std::string_view to_sentence(Refusal refusal) {
     case Refusal::peak_increases:
       return "Fusing them would raise the peak: separately, one can reuse the memory of the "
              "other's input.";
-    case Refusal::reads_too_little:
+    case Refusal::too_few_shared_bytes:
       return "They share less than 10 bytes of data.";
     case Refusal::too_far_apart:
       return "Together they span more than 64 operations, so fusing them could raise the peak.";

@@ -17,7 +17,7 @@ constexpr std::array kReasons{
     std::pair{std::string_view("no shared data"), Refusal::no_shared_data},
     std::pair{std::string_view("exceeds max fusion"), Refusal::too_large},
     std::pair{std::string_view("Fusion will increase peak memory"), Refusal::peak_increases},
-    std::pair{std::string_view("score_fusion_memory_threshold"), Refusal::reads_too_little},
+    std::pair{std::string_view("score_fusion_memory_threshold"), Refusal::too_few_shared_bytes},
     std::pair{std::string_view("Nodes are too far away"), Refusal::too_far_apart},
     std::pair{std::string_view("memory deps did not match"), Refusal::access_differs},
     std::pair{std::string_view("intermediate nodes between node1 & node2"), Refusal::op_between},

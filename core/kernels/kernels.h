@@ -32,17 +32,17 @@ enum class Refusal : std::uint8_t {
   is_nop,       // one of them computes nothing
   is_external,  // one of them is an external kernel
   other_device,
-  no_shared_data,      // they access no data in the same pattern
-  too_large,           // more than 64 ops
-  peak_increases,      // separately, one could reuse the memory of the other's input
-  reads_too_little,    // they share less than 10 bytes
-  too_far_apart,       // together they span more than 64 ops
-  access_differs,      // the second reads what the first writes, in another pattern
-  op_between,          // another op must run between them
-  pointwise_size,      // two pointwise kernels of different sizes
-  reduction_size,      // two reductions of different sizes
-  reduced_size,        // a pointwise kernel and a reduction of different sizes
-  loops_do_not_split,  // the pointwise loops do not split into those of the reduction
+  no_shared_data,        // they access no data in the same pattern
+  too_large,             // more than 64 ops
+  peak_increases,        // separately, one could reuse the memory of the other's input
+  too_few_shared_bytes,  // they share less than 10 bytes
+  too_far_apart,         // together they span more than 64 ops
+  access_differs,        // the second reads what the first writes, in another pattern
+  op_between,            // another op must run between them
+  pointwise_size,        // two pointwise kernels of different sizes
+  reduction_size,        // two reductions of different sizes
+  reduced_size,          // a pointwise kernel and a reduction of different sizes
+  loops_do_not_split,    // the pointwise loops do not split into those of the reduction
   split_scan,
   computes_fraction,  // the second computes 1/2, 1/4 or 3/4 of what the first reduces
   would_cycle,        // another kernel would have to run between the parts of the new one

@@ -219,7 +219,7 @@ Box Lowering::lower_average_pool_gradient(const FxNode& of) {
   return box_of(std::move(made));
 }
 
-void Lowering::each_in_window(
+void Lowering::for_each_in_window(
     Loops& made, const Box& from, const Sizes& windows,
     const std::function<void(std::int16_t mask, const Positions& at)>& use) {
   const Sizes sizes = shape(from);
@@ -260,23 +260,23 @@ Boxes Lowering::lower_adaptive_pool(const FxNode& of) {
     const auto added = [&](std::int16_t total, std::int16_t value) {
       return total < 0 ? value : append(values, "add", std::array{value, total});
     };
-    each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
+    for_each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
       sum = added(sum, masked(values, mask, at));
     });
-    each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions&) {
+    for_each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions&) {
       count = added(count, append(values, "masked", std::array{mask, constant(values, 1)}));
     });
     append(values, "truediv", std::array{sum, count});
     return {box_of(std::move(values))};
   }
   std::int16_t maximum = -1;
-  each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
+  for_each_in_window(values, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
     const std::int16_t value = masked(values, mask, at);
     maximum = maximum < 0 ? value : append(values, "maximum", std::array{value, maximum});
   });
   Loops positions = make_loops(input, DType::int64, of.result().shape);
   std::int16_t largest = -1, position = -1;
-  each_in_window(positions, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
+  for_each_in_window(positions, input, of.numbers, [&](std::int16_t mask, const Positions& at) {
     const std::int16_t value = masked(positions, mask, at);
     const ExpressionIndex place = pool.add(pool.multiply(at[at.size() - 2], width), at.back());
     const std::int16_t here = index_value(positions, place);

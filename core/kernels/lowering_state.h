@@ -253,8 +253,8 @@ class Lowering {
   Boxes lower_adaptive_pool(const FxNode& of);
   // Calls `use` with each element of a window of an adaptive pool over `from`: the value that masks
   // elements outside the window, and the element's position.
-  void each_in_window(Loops& made, const Box& from, const Sizes& windows,
-                      const std::function<void(std::int16_t mask, const Positions& at)>& use);
+  void for_each_in_window(Loops& made, const Box& from, const Sizes& windows,
+                          const std::function<void(std::int16_t mask, const Positions& at)>& use);
   // Loops that read the windows of `from`. `ranges`: the shape of the result, which has one element
   // per window. Elements outside `from` are masked.
   Loops window_loops(const Box& from, const PoolWindows& windows, const Sizes& ranges);

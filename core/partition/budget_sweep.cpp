@@ -81,7 +81,7 @@ Result<std::size_t> BudgetSweep::try_budget(double budget) {
   // the one before.
   const double done = 1 - 1 / (1 + 0.25 * static_cast<double>(points_.size()));
   const Watcher& all = request_.partition.watcher;
-  JOINTER_CHECK(all.at(0.02 + (kSwept - 0.02) * done));
+  JOINTER_CHECK(all.at(0.02 + (kSweepShare - 0.02) * done));
   ParetoPoint point{.budget = budget, .name = {}, .plan = {}, .figures = {}};
   JOINTER_TRY(point.plan, plans_->plan(budget));
   JOINTER_TRY(point.figures, what_if_.figures(point.plan));

@@ -34,7 +34,7 @@ class BudgetSweep {
   [[nodiscard]] const std::vector<ParetoPoint>& points() const { return points_; }
   [[nodiscard]] bool is_cancelled() const { return cancelled_; }
 
-  static constexpr double kSwept = 0.3;  // the whole search's progress when the sweep ends
+  static constexpr double kSweepShare = 0.3;  // the whole search's progress when the sweep ends
 
  private:
   struct Gap;

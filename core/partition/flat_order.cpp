@@ -173,14 +173,14 @@ std::string FlatOrders::why_not_offloaded(Place value) const {
   if (!offload.first)
     return fmt::format("in the backward, {} is read only by recomputed calls or not at all",
                        graph.name(id));
-  const auto stays = offloads_.why_it_stays(offload);
+  const auto stays = offloads_.stay_reason(offload);
   if (!stays) return {};
   switch (*stays) {
-    case StepOffloads::Stays::written:
+    case StepOffloads::StayReason::written:
       return fmt::format("{} is written to later", graph.name(id));
-    case StepOffloads::Stays::returned:
+    case StepOffloads::StayReason::returned:
       return fmt::format("{} is returned by the step", graph.name(id));
-    case StepOffloads::Stays::read_late:
+    case StepOffloads::StayReason::read_late:
       return fmt::format("the forward still reads {} after the backward starts reading it",
                          graph.name(id));
   }
@@ -250,7 +250,7 @@ void FlatOrders::add_calls(PairOrder& order, const Nodes& nodes) const {
     for (const Nodes::Node input : nodes.inputs(item))
       if (const Nodes::Node back = nodes.back(order, input); back != PairOrder::kNever)
         (void)remat.bring_back_before(back, remat.before(item));
-    remat.stand_before(remat.before(item), {item, true});
+    remat.insert_before(remat.before(item), {item, true});
     order.copied_before[item] = static_cast<std::uint32_t>(remat.before(item));
   }
   remat.find_unread({});
@@ -269,7 +269,7 @@ void FlatOrders::add_calls(PairOrder& order, const Nodes& nodes) const {
       there.insert(there.end(), raise.parts.begin(), raise.parts.end());
     }
   order.step.reserve(standing.size());
-  const auto add = [&](const RematOrder<Nodes>::Standing& at) {
+  const auto add = [&](const RematOrder<Nodes>::OrderedNode& at) {
     using Kind = StepCall::Kind;
     if (!nodes.is_call(at.node)) return;
     const auto position = static_cast<std::uint32_t>(nodes.position(at.node));

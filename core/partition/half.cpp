@@ -38,8 +38,8 @@ NodeId input_behind(const Graph& graph, NodeId id) {
 
 }  // namespace
 
-NodeId stand_in(const Graph& graph, const NodePlaces& places, NodeId output,
-                const std::vector<bool>& is_within) {
+NodeId find_substitute(const Graph& graph, const NodePlaces& places, NodeId output,
+                       const std::vector<bool>& is_within) {
   const Node& node = graph.node(output);
   const auto within = [&](NodeId id) { return id && is_within[id.index()] ? id : NodeId{}; };
   const auto args = graph.args(node);
@@ -74,7 +74,7 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
   for (const NodeId output : outputs) {
     NodeId given = output;
     if (output && !is_within[output.index()]) {
-      given = stand_in(joint, places, output, is_within);
+      given = find_substitute(joint, places, output, is_within);
       if (!given) {
         const NodeId missing = missing_ancestor(joint, output, is_within);
         if (const NodeId write = places.overtaken_by(missing); write && kind == HalfKind::backward)

@@ -30,8 +30,8 @@ Result<Half> extract_half(const Graph& joint, const NodePlaces& places, HalfKind
 
 // A node within reach that can provide an output that is out of reach; none if there is no such
 // node. `is_within`: indexed by node id, true if the node is within reach.
-NodeId stand_in(const Graph& joint, const NodePlaces& places, NodeId output,
-                const std::vector<bool>& is_within);
+NodeId find_substitute(const Graph& joint, const NodePlaces& places, NodeId output,
+                       const std::vector<bool>& is_within);
 
 // Among `id`, which is out of reach, and its ancestors, a node that is out of reach although all
 // its inputs are within reach. `is_within`: indexed by node id.

@@ -178,7 +178,7 @@ void PairOrders::find_outputs() {
         is_within.assign(graph_->node_count(), false);
         for (Place p = 0; p < size(); ++p) is_within[node(p).index()] = has(p, of_forward);
       }
-      if (const NodeId other = stand_in(*graph_, places_, output, is_within)) output = other;
+      if (const NodeId other = find_substitute(*graph_, places_, output, is_within)) output = other;
     }
     (i < forward_count ? forward_outputs_ : backward_outputs_).push_back(place(output));
   }

@@ -229,8 +229,9 @@ class Search {
   bool go_on() {
     const auto all = static_cast<double>(limits_ * std::max<std::size_t>(request_.effort, 1));
     const double done = std::min(1.0, static_cast<double>(++evaluated_) / all);
-    cancelled_ = cancelled_ || !request_.partition.watcher.at(BudgetSweep::kSwept +
-                                                              (1 - BudgetSweep::kSwept) * done);
+    cancelled_ =
+        cancelled_ || !request_.partition.watcher.at(BudgetSweep::kSweepShare +
+                                                     (1 - BudgetSweep::kSweepShare) * done);
     return !cancelled_;
   }
 

@@ -343,7 +343,7 @@ void PlanFrontier::improve(const EvaluatedPlan& plan, const PlanLimit& limit, bo
   add(descent_.improved(plan, limit, all));
 }
 
-void PlanFrontier::wander(const PlanLimit& limit, std::size_t end) {
+void PlanFrontier::random_walk(const PlanLimit& limit, std::size_t end) {
   std::mt19937_64 chance(1);
   // The plan after one to kMaxKicks random changes; nullopt if none of the drawn changes is
   // possible.
@@ -454,7 +454,7 @@ Result<EvaluatedPlan> PlanFrontier::best(const PlanLimit& limit, std::size_t eff
   }
   const std::vector<EvaluatedPlan> starts = plans_of(brackets, limit);
   for (std::size_t i = 0; i < starts.size() && !is_over(); ++i) improve(starts[i], limit, false);
-  wander(limit, end);
+  random_walk(limit, end);
   if (options_.exhaustive && effort >= options_.effort) {
     const std::size_t nodes = std::max<std::size_t>(joint_.order().size(), 1);
     descent_end_ = evaluated_ + options_.effort * kLastNodes / nodes;

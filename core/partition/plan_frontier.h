@@ -114,7 +114,7 @@ class PlanFrontier {
   std::vector<Bracket> mix(const PlanLimit& limit, std::size_t end);
   void tune(const PlanLimit& limit);
   // Runs rounds of random changes, each followed by a descent, until `end` plans are evaluated.
-  void wander(const PlanLimit& limit, std::size_t end);
+  void random_walk(const PlanLimit& limit, std::size_t end);
   // The plans of the brackets, without duplicates: those beyond the limit, then those within, best
   // first in both groups.
   [[nodiscard]] std::vector<EvaluatedPlan> plans_of(const std::vector<Bracket>& brackets,

@@ -12,16 +12,16 @@
 
 namespace jointer {
 
-inline constexpr std::int32_t kUnborn = -2;  // for a storage that is never allocated
+inline constexpr std::int32_t kNeverAllocated = -2;  // for a storage that is never allocated
 
 struct PlanMemory::Lives {
   // The first and the last step of a storage.
   struct Storage {
-    std::int32_t first = kUnborn, last = kUnborn;
+    std::int32_t first = kNeverAllocated, last = kNeverAllocated;
 
     void use(std::int32_t at) { last = std::max(last, at); }
     void allocate(std::int32_t at) {
-      if (first != kUnborn) return;
+      if (first != kNeverAllocated) return;
       first = at;
       use(at);
     }

@@ -314,7 +314,7 @@ PlanMemory::Result PlanMemory::evaluate(const PairOrder& order) const {
   Result result;
   result.profile.assign(1 + 2 * static_cast<std::size_t>(lives.end), 0);
   for (std::uint32_t i = 0; i < lives.storages.size(); ++i)
-    if (const Lives::Storage& life = lives.storages[i]; life.first != kUnborn)
+    if (const Lives::Storage& life = lives.storages[i]; life.first != kNeverAllocated)
       add_lifetime(result.profile, life.first, life.last, bytes_of(order, i));
   for (const Lives::Copy& copy : lives.copies)
     add_lifetime(result.profile, copy.first, copy.last, copy.bytes);
@@ -348,7 +348,7 @@ std::int64_t PlanMemory::reserved_bytes(const PairOrder& order) const {
   std::vector<AllocatedBlock> blocks;
   blocks.reserve(lives.storages.size());
   for (std::uint32_t i = 0; i < lives.storages.size(); ++i)
-    if (const Lives::Storage& life = lives.storages[i]; life.first != kUnborn)
+    if (const Lives::Storage& life = lives.storages[i]; life.first != kNeverAllocated)
       blocks.push_back({.bytes = bytes_of(order, i), .first = life.first, .last = life.last});
   for (const Lives::Copy& copy : lives.copies)
     blocks.push_back({.bytes = copy.bytes, .first = copy.first, .last = copy.last});
@@ -364,7 +364,7 @@ std::vector<PlanMemory::Life> PlanMemory::saved_lives(const PairOrder& order) co
   std::vector<std::uint8_t> is_counted(is_held_.begin(), is_held_.end());
   const auto add = [&](Place p, std::uint32_t storage) {
     const Lives::Storage& life = lives.storages[storage];
-    if (life.first == kUnborn) return;
+    if (life.first == kNeverAllocated) return;
     saved.push_back({.value = p, .first = begin_point(life.first), .last = end_point(life.last)});
   };
   for (const Place p : order.saved)

@@ -120,7 +120,7 @@ class Grouping {
 
 }  // namespace
 
-std::string_view noun_of(MoveUnit unit, std::size_t count) {
+std::string_view unit_name(MoveUnit unit, std::size_t count) {
   constexpr std::array<std::array<std::string_view, 2>, 4> kNouns{
       {{"tensor", "tensors"},
        {"tensor in all layers", "tensors in all layers"},

@@ -22,7 +22,7 @@ enum class MoveUnit : std::uint8_t {
   layer,       // all tensors of a layer
 };
 // "tensor", "tensor in all layers", "operator" or "layer"; in the plural unless `count` is 1.
-std::string_view noun_of(MoveUnit unit, std::size_t count);
+std::string_view unit_name(MoveUnit unit, std::size_t count);
 
 // Values in one storage, which always change together.
 struct SharedValues {

@@ -486,14 +486,15 @@ std::string why_not_reached(const ChangeList& list, const PlanTarget& target) {
   const std::int64_t excess = list.before.figures.peak_bytes - target.peak_bytes;
   const MoveUnit unit = target.moves.unit;
   const auto units = [unit](std::size_t n) {
-    return counted(n, noun_of(unit, 1), noun_of(unit, 2));
+    return counted(n, unit_name(unit, 1), unit_name(unit, 2));
   };
   const std::string tagged = count.tagged == 0 ? std::string()
                                                : fmt::format(" {}{} there is tagged to be saved.",
                                                              count.freed.empty() ? "" : "Another ",
                                                              format_bytes(count.tagged));
   if (count.freed.empty())
-    return fmt::format("No change of one {} frees memory at the peak.{}", noun_of(unit, 1), tagged);
+    return fmt::format("No change of one {} frees memory at the peak.{}", unit_name(unit, 1),
+                       tagged);
   const auto needed = count.needed_for(excess);
   if (!needed) {
     const auto bytes = distinct_bytes(std::array{excess, count.sum(count.freed.size())});

@@ -20,9 +20,9 @@ Result<std::shared_ptr<const PlanTotals>> PlanTotals::make(const PlanWhatIf& wha
   const PlanWhatIf::State& state = what_if.state();
   JOINTER_TRY(const PairOrder order, state.orders.order(plan));
   std::shared_ptr<PlanTotals> totals(new PlanTotals(state));
-  totals->is_there_.assign(state.orders.size(), 0);
+  totals->is_available_.assign(state.orders.size(), 0);
   for (Place p = 0; p < state.orders.size(); ++p)
-    totals->is_there_[p] = state.is_available(plan, order, p);
+    totals->is_available_[p] = state.is_available(plan, order, p);
   totals->owner_.assign(state.memory.storage_count(), kNone);
   for (const Place p : order.saved) {
     if (!state.orders.has(p, PairOrders::is_call)) continue;
@@ -55,7 +55,7 @@ PlanTotals::Sum PlanTotals::of(std::span<const NodeId> candidates) const {
     sum.recompute_flops += state_.time.flops(p);
     if (orders.has(p, PairOrders::is_call)) ++sum.calls;
     for (const Place input : orders.inputs(p))
-      if (!is_there_[input]) find(input);
+      if (!is_available_[input]) find(input);
   }
   return sum;
 }

@@ -41,8 +41,8 @@ class PlanTotals {
   explicit PlanTotals(const PlanWhatIf::State& state) : state_(state) {}
 
   const PlanWhatIf::State& state_;
-  std::vector<std::uint8_t> is_there_;  // by position: the backward need not recompute it
-  std::vector<Place> owner_;            // by storage: the first saved value in it, or kNone
+  std::vector<std::uint8_t> is_available_;  // by position: the backward need not recompute it
+  std::vector<Place> owner_;                // by storage: the first saved value in it, or kNone
 };
 
 }  // namespace jointer

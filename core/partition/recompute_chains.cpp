@@ -30,7 +30,7 @@ constexpr Place kNoPlace = ~Place{0};
 class Chains {
  public:
   Chains(const PairOrders& orders, const PlanTime& time, std::span<const std::uint8_t> is_there)
-      : orders_(orders), time_(time), is_there_(is_there) {}
+      : orders_(orders), time_(time), is_available_(is_there) {}
 
   std::vector<RecomputeChain> run(std::span<const Place> values) {
     find_members(values);
@@ -57,13 +57,13 @@ class Chains {
       if (!is_member[p]) continue;
       members_.push_back(p);
       for (const Place input : orders_.inputs(p))
-        if (!is_there_[input]) is_member[input] = 1;
+        if (!is_available_[input]) is_member[input] = 1;
     }
     std::reverse(members_.begin(), members_.end());
     std::vector<std::uint32_t> depth(orders_.size(), 0);
     for (const Place p : members_)
       for (const Place input : orders_.inputs(p)) {
-        if (is_there_[input]) continue;
+        if (is_available_[input]) continue;
         depth[p] = std::max(depth[p], depth[input] + 1);
         if (base_[p] == kNoPlace || depth[input] >= depth[base_[p]]) base_[p] = input;
       }
@@ -110,14 +110,14 @@ class Chains {
       sum.flops += time_.flops(p);
       if (orders_.has(p, PairOrders::is_call)) ++sum.calls;
       for (const Place input : orders_.inputs(p))
-        if (!is_there_[input] && input != base_[v]) stack_.push_back(input);
+        if (!is_available_[input] && input != base_[v]) stack_.push_back(input);
     }
     sums_[v] = sum;
   }
 
   const PairOrders& orders_;
   const PlanTime& time_;
-  std::span<const std::uint8_t> is_there_;
+  std::span<const std::uint8_t> is_available_;
   std::vector<Place> members_;                 // in program order
   std::vector<Place> base_;                    // by position
   std::vector<std::uint32_t> below_, number_;  // by position: size and first number of the subtree

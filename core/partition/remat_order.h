@@ -35,11 +35,11 @@ class RematOrder {
   static constexpr std::size_t kNever = SIZE_MAX;
 
   // A node in the resulting order: an original or a copy.
-  struct Standing {
+  struct OrderedNode {
     Node node;
     bool is_copy = false;
     std::size_t constant = 0;  // for a copy of a constant: its number, from 1; else 0
-    friend bool operator==(const Standing&, const Standing&) = default;
+    friend bool operator==(const OrderedNode&, const OrderedNode&) = default;
   };
 
   // `nodes` must outlive this object.
@@ -127,13 +127,13 @@ class RematOrder {
       std::size_t& moved = moved_before_[nodes_.index(at)];
       if (moved != kNever) remove(moved, {at});
       moved = place;
-      stand_before(place, {at});
+      insert_before(place, {at});
     }
     return chain;
   }
 
   // Inserts a node before the call at this position, after those inserted there so far.
-  void stand_before(std::size_t place, const Standing& node) {
+  void insert_before(std::size_t place, const OrderedNode& node) {
     const auto entry = static_cast<std::uint32_t>(ahead_.size());
     ahead_.push_back({node, kEnd});
     if (first_ahead_[place] == kEnd)
@@ -163,8 +163,8 @@ class RematOrder {
   [[nodiscard]] bool is_erased(Node node) const { return is_erased_[nodes_.index(node)] != 0; }
 
   // The resulting order before step 6.
-  [[nodiscard]] std::vector<Standing> order() const {
-    std::vector<Standing> order;
+  [[nodiscard]] std::vector<OrderedNode> order() const {
+    std::vector<OrderedNode> order;
     order.reserve(nodes_.order().size() + ahead_.size());
     std::size_t place = 0;
     for (const Node node : nodes_.order()) {
@@ -185,7 +185,7 @@ class RematOrder {
     std::size_t whole = 0, next = 0;
     std::vector<std::size_t> parts;
   };
-  [[nodiscard]] std::vector<Raise> raises(std::span<const Standing> order) const {
+  [[nodiscard]] std::vector<Raise> raises(std::span<const OrderedNode> order) const {
     std::vector<std::size_t> places(nodes_.count()), copy_places(nodes_.count());
     std::map<std::size_t, std::vector<std::size_t>> parts;  // by index of the tuple's call
     for (std::size_t i = 0; i < order.size(); ++i)
@@ -195,7 +195,7 @@ class RematOrder {
     std::vector<std::size_t>* of_last = nullptr;
     for (std::size_t i = 0; i < order.size(); ++i) {
       if (order[i].constant != 0 || !nodes_.is_getitem(order[i].node)) continue;
-      const Standing whole = whole_of(order[i]);
+      const OrderedNode whole = whole_of(order[i]);
       if (!nodes_.is_call(whole.node)) continue;
       const std::size_t place = (whole.is_copy ? copy_places : places)[nodes_.index(whole.node)];
       if (place != last) of_last = &parts[last = place];
@@ -208,7 +208,7 @@ class RematOrder {
       const bool over_wall =
           std::any_of(order.begin() + static_cast<std::ptrdiff_t>(whole),
                       order.begin() + static_cast<std::ptrdiff_t>(of_it.back()),
-                      [&](const Standing& at) { return nodes_.is_wall(at.node); });
+                      [&](const OrderedNode& at) { return nodes_.is_wall(at.node); });
       if (over_wall) continue;
       Raise raise{.whole = whole, .next = whole + 1, .parts = {}};
       for (const std::size_t i : of_it) {
@@ -224,7 +224,7 @@ class RematOrder {
 
  private:
   struct Ahead {
-    Standing node;
+    OrderedNode node;
     std::uint32_t next;
   };
   static constexpr std::uint32_t kEnd = ~std::uint32_t{0};
@@ -234,7 +234,7 @@ class RematOrder {
     const std::size_t moved = moved_before_[nodes_.index(node)];
     return moved == kNever ? nodes_.position(node) : moved;
   }
-  void remove(std::size_t place, const Standing& node) {
+  void remove(std::size_t place, const OrderedNode& node) {
     std::uint32_t previous = kEnd;
     for (std::uint32_t at = first_ahead_[place]; at != kEnd; previous = at, at = ahead_[at].next) {
       if (ahead_[at].node != node) continue;
@@ -244,7 +244,7 @@ class RematOrder {
     }
   }
   // The call whose result a getitem reads.
-  [[nodiscard]] Standing whole_of(const Standing& getitem) const {
+  [[nodiscard]] OrderedNode whole_of(const OrderedNode& getitem) const {
     const Node whole = *nodes_.inputs(getitem.node).begin();
     if (!is_gathered(whole)) return {whole};
     return {whole, getitem.is_copy || reads_copy(getitem.node, whole)};

@@ -123,12 +123,13 @@ StepOffload StepOffloads::readers_of(NodeId id) const {
   return offload;
 }
 
-std::optional<StepOffloads::Stays> StepOffloads::why_it_stays(const StepOffload& offload) const {
+std::optional<StepOffloads::StayReason> StepOffloads::stay_reason(
+    const StepOffload& offload) const {
   const StorageId storage = graph_.single_tensor(graph_.node(offload.node))->storage;
   if (storage && writes_.any() && writes_.follow(offload.node, graph_.real_storage(storage)))
-    return Stays::written;
-  if (offload.is_returned) return Stays::returned;
-  if (graph_.position(offload.last) > graph_.position(offload.first)) return Stays::read_late;
+    return StayReason::written;
+  if (offload.is_returned) return StayReason::returned;
+  if (graph_.position(offload.last) > graph_.position(offload.first)) return StayReason::read_late;
   return std::nullopt;
 }
 

@@ -54,7 +54,7 @@ struct StepOffload {
 
 class StepOffloads {
  public:
-  enum class Stays : std::uint8_t { written, returned, read_late };
+  enum class StayReason : std::uint8_t { written, returned, read_late };
   static constexpr std::size_t kReasons = 3;
 
   // Both arguments must outlive this object, and the graph's order must not change.
@@ -62,7 +62,7 @@ class StepOffloads {
 
   [[nodiscard]] StepOffload readers_of(NodeId id) const;
   // The reason why a value that the backward reads stays on the device; nullopt if there is none.
-  [[nodiscard]] std::optional<Stays> why_it_stays(const StepOffload& offload) const;
+  [[nodiscard]] std::optional<StayReason> stay_reason(const StepOffload& offload) const;
   [[nodiscard]] bool is_tensor(NodeId id) const;
   [[nodiscard]] bool shares_memory(NodeId a, NodeId b) const;
 

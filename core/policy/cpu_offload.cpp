@@ -110,7 +110,7 @@ class Offloader {
       if (!is_tagged_for_offload(n) || graph_.single_tensor(n) == nullptr) continue;
       StepOffload offload = offloads_.readers_of(id);
       if (!offload.first) continue;
-      if (const auto reason = offloads_.why_it_stays(offload)) {
+      if (const auto reason = offloads_.stay_reason(offload)) {
         ++staying[static_cast<std::size_t>(*reason)];
         continue;
       }

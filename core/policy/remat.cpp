@@ -91,7 +91,7 @@ class TaggedNodes : public GraphNodes {
   std::vector<NodeId> back_;  // indexed by node id: the value copied back from the host
 };
 
-using Standing = RematOrder<TaggedNodes>::Standing;
+using OrderedNode = RematOrder<TaggedNodes>::OrderedNode;
 
 class Rematerializer {
  public:
@@ -314,7 +314,7 @@ class Rematerializer {
     if (graph_.node(id).has(Node::has_value))
       record->val = record_value(graph_, owners_, id, memory_of(id));
     changes_.emplace_back(InsertNode{.node = {record}, .before = name(before)});
-    order_.stand_before(order_.before(id), {id, true});
+    order_.insert_before(order_.before(id), {id, true});
   }
 
   // `id` is a copied call or a call that reads a copy. If its tensors are in the memory of an
@@ -370,7 +370,7 @@ class Rematerializer {
                                                           .target = target,
                                                           .like = name(id)},
                                        .before = name(before)});
-      order_.stand_before(graph_.position(before), {id, true, constants_.size()});
+      order_.insert_before(graph_.position(before), {id, true, constants_.size()});
     }
     return copied;
   }
@@ -443,12 +443,12 @@ class Rematerializer {
     return has_kept;
   }
 
-  [[nodiscard]] std::string name(const Standing& at) const {
+  [[nodiscard]] std::string name(const OrderedNode& at) const {
     if (at.constant > 0) return constants_[at.constant - 1];
     return at.is_copy ? copies_[at.node.index()] : name(at.node);
   }
   void raise_getitems() {
-    const std::vector<Standing> order = order_.order();
+    const std::vector<OrderedNode> order = order_.order();
     for (const auto& raise : order_.raises(order)) {
       MoveNodes move{.nodes = {}, .before = name(order[raise.next])};
       for (const std::size_t i : raise.parts) move.nodes.push_back(name(order[i]));

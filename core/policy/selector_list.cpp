@@ -49,7 +49,7 @@ std::string escaped(std::string_view path) {
 std::vector<std::string> module_patterns(const std::string& path) {
   std::vector<std::string> patterns{"*"};
   const std::string plain = escaped(path);
-  for (const std::string& text : {with_any_numbers(plain), plain}) {
+  for (const std::string& text : {with_number_wildcards(plain), plain}) {
     if (text.empty()) continue;
     for (std::size_t dot = text.find('.'); dot != std::string::npos; dot = text.find('.', dot + 1))
       patterns.push_back(text.substr(0, dot) + ".*");

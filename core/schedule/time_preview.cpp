@@ -133,7 +133,7 @@ void TimePreview::add_event(const Call& call) {
   event.call = &call;
   event.before = now_;
   event.resets = false;
-  event.host_slack = kPlenty;
+  event.host_slack = kAmpleSlack;
   last_event_ = &event;
   now_.launch(call.host_ns);
   note_use_of_host();
@@ -167,7 +167,7 @@ void TimePreview::end_rest() {
 }
 
 void TimePreview::find_min_slacks() {
-  min_host_slacks_.assign(events_.size() / kBlockEvents + 1, kPlenty);
+  min_host_slacks_.assign(events_.size() / kBlockEvents + 1, kAmpleSlack);
   for (std::uint32_t e = 0; e < count_; ++e) {
     std::int64_t& min_slack = min_host_slacks_[e / kBlockEvents];
     min_slack = std::min(min_slack, events_[e].host_slack);

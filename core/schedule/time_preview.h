@@ -20,7 +20,7 @@ class TimePreview {
  private:
   using Call = TimeWhatIf::Call;
   static constexpr std::int64_t kNone = ClockDelays::kNone;
-  static constexpr std::int64_t kPlenty = -kNone;
+  static constexpr std::int64_t kAmpleSlack = -kNone;
   static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
 
   class EventSet {
@@ -39,13 +39,13 @@ class TimePreview {
     const Call* call = nullptr;
     bool resets = false;  // the host waits for the compute stream before the next event
     Clocks before;
-    std::int64_t slack = 0;             // of the start's stream, or of the wait's collective
-    std::int64_t host_slack = kPlenty;  // of the host, here and up to the next event
-    std::int64_t end = 0;               // of a start
-    std::int64_t clock = 0;             // of a start's stream, before the start
-    ClockDelays after;                  // up to the next event
-    std::int32_t last_wait = -1;        // the last wait for any earlier start; -1 for none
-    std::uint32_t waits = 0;            // number of waits_ before this event
+    std::int64_t slack = 0;                 // of the start's stream, or of the wait's collective
+    std::int64_t host_slack = kAmpleSlack;  // of the host, here and up to the next event
+    std::int64_t end = 0;                   // of a start
+    std::int64_t clock = 0;                 // of a start's stream, before the start
+    ClockDelays after;                      // up to the next event
+    std::int32_t last_wait = -1;            // the last wait for any earlier start; -1 for none
+    std::uint32_t waits = 0;                // number of waits_ before this event
   };
   struct Gap {
     Clocks before;

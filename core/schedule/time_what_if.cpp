@@ -32,7 +32,7 @@ namespace jointer {
 namespace {
 
 constexpr std::size_t kChunk = 256;
-constexpr std::int64_t kPlenty = std::numeric_limits<std::int64_t>::max() / 4;
+constexpr std::int64_t kAmpleSlack = std::numeric_limits<std::int64_t>::max() / 4;
 
 }  // namespace
 
@@ -81,7 +81,7 @@ void TimeWhatIf::store(std::size_t chunk) {
 }
 
 void TimeWhatIf::run_chunk(const MovableOrder& calls, std::size_t chunk) {
-  chunks_[chunk].host_slack = kPlenty;
+  chunks_[chunk].host_slack = kAmpleSlack;
   chunks_[chunk].resets = false;
   const std::size_t last = std::min((chunk + 1) * kChunk, calls.size());
   for (std::size_t place = chunk * kChunk; place < last; ++place)

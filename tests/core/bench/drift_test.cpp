@@ -20,13 +20,13 @@ TEST(Drift, OneSlowStepIsNoDrift) {
   std::vector<std::int64_t> steps(20, 100);
   steps.back() = 1'000;
   EXPECT_EQ(*drift(steps), 0);
-  EXPECT_FALSE(is_drift(*drift(steps)));
+  EXPECT_FALSE(is_significant_drift(*drift(steps)));
 }
 
 TEST(Drift, IsReportedFromFivePercentInEitherDirection) {
-  EXPECT_TRUE(is_drift(0.05));
-  EXPECT_TRUE(is_drift(-0.06));
-  EXPECT_FALSE(is_drift(0.04));
+  EXPECT_TRUE(is_significant_drift(0.05));
+  EXPECT_TRUE(is_significant_drift(-0.06));
+  EXPECT_FALSE(is_significant_drift(0.04));
 }
 
 TEST(Drift, IsUnknownForFewSteps) {
