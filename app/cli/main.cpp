@@ -115,7 +115,7 @@ int run(int argc, char** argv) {
         {jointer::Error::Kind::usage, jointer::cli::usage_message(program, error)});
   }
   // Output that was truncated by a full disk must not be mistaken for a short answer.
-  const bool has_answer = exit_code == ExitCode::done || exit_code == ExitCode::answer_is_no;
+  const bool has_answer = exit_code == ExitCode::done || exit_code == ExitCode::negative_answer;
   if (has_answer && (std::fflush(stdout) != 0 || std::ferror(stdout) != 0))
     return jointer::cli::report(
         {jointer::Error::Kind::run, fmt::format("standard output: {}", std::strerror(errno))});

@@ -59,7 +59,7 @@ Result<BenchmarkRequest> with_native_files(const Graph& graph, BenchmarkRequest 
 // otherwise wait for each other until the timeout.
 Result<void> check_programs(const BenchmarkRequest& request, const Assumptions& assumptions) {
   const std::vector<int> ranks = rank_numbers(request);
-  if (request.solo || ranks.size() < 2 || !is_one_a_rank(request.program)) return {};
+  if (request.solo || ranks.size() < 2 || !has_file_per_rank(request.program)) return {};
   std::vector<RankFiles> files;
   files.reserve(ranks.size());
   for (const int rank : ranks)

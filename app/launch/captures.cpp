@@ -12,7 +12,7 @@ namespace {
 
 // The ranks for which files are read, one per distinct file.
 std::vector<int> distinct_ranks(const ConvertRequest& request) {
-  if (is_one_a_rank(request.files)) return request.ranks;
+  if (has_file_per_rank(request.files)) return request.ranks;
   return {request.ranks.empty() ? 0 : request.ranks.front()};
 }
 
@@ -27,7 +27,7 @@ Result<bool> all_are_native(const ConvertRequest& request) {
 }
 
 Result<void> convert(const ConvertRequest& request, int rank, const std::string& path) {
-  if (request.opened != nullptr && !is_one_a_rank(request.files))
+  if (request.opened != nullptr && !has_file_per_rank(request.files))
     return write_bytes(path, write_native(*request.opened));
   JOINTER_TRY(const Graph graph, open_graph({.path = path_of_rank(request.files.graph, rank),
                                              .backward = path_of_rank(request.files.backward, rank),
@@ -38,7 +38,7 @@ Result<void> convert(const ConvertRequest& request, int rank, const std::string&
 
 }  // namespace
 
-bool is_one_a_rank(const ProgramFiles& files) {
+bool has_file_per_rank(const ProgramFiles& files) {
   return path_of_rank(files.graph, 0) != files.graph ||
          path_of_rank(files.backward, 0) != files.backward;
 }
@@ -57,7 +57,7 @@ Result<ProgramFiles> native_files(const ConvertRequest& request, const Temporary
   JOINTER_TRY(const bool all_native, all_are_native(request));
   if (all_native) return request.files;
   const std::string pattern =
-      folder.path(request.name + (is_one_a_rank(request.files) ? "{rank}.json" : ".json"));
+      folder.path(request.name + (has_file_per_rank(request.files) ? "{rank}.json" : ".json"));
   for (const int rank : distinct_ranks(request))
     JOINTER_CHECK(convert(request, rank, path_of_rank(pattern, rank)));
   return ProgramFiles{pattern, ""};

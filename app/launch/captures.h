@@ -14,7 +14,7 @@
 namespace jointer {
 
 // True if each rank has its own files: one of the paths contains {rank}.
-bool is_one_a_rank(const ProgramFiles& files);
+bool has_file_per_rank(const ProgramFiles& files);
 
 // True if ranks can read the file as it is. Error (input): the file cannot be read.
 Result<bool> is_native_file(const std::string& path);

@@ -426,7 +426,7 @@ Done Session::measure(Runnable& runnable) {
     figures.outside_bytes =
         std::max<std::int64_t>(0, *figures.gpu->own_bytes - platform_->memory().reserved);
   if (figures.gpu)
-    for (std::string& doubt : doubts_about(*figures.gpu)) reporter_.note(std::move(doubt));
+    for (std::string& doubt : gpu_doubts(*figures.gpu)) reporter_.note(std::move(doubt));
   if (request_.profile) {
     if (recording) {
       reporter_.note(
@@ -555,7 +555,7 @@ Done Session::run(MakePlatform make_platform) {
   runnable_ = std::move(*made);
   running_ = runnable_.get();
   if (const std::string& captured = runnable_->graph.part(PartId(0)).torch_version;
-      !is_this_minor(captured))
+      !matches_minor(captured))
     reporter_.note(
         fmt::format("captured with torch {}, run with torch {}", captured, torch_version()));
   for (const std::string& note : runnable_->program.notes) reporter_.note(note);

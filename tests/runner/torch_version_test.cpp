@@ -21,12 +21,12 @@ TEST(TorchVersion, IsSupported) {
 TEST(TorchVersion, PackagesNeedTheSameReleaseAndGraphsTheSameMinorVersion) {
   const std::string own(torch_version());
   const std::string patched = fmt::format("2.{}.9", parse_torch_version(own)->minor);
-  EXPECT_TRUE(is_this_release(own + "+cpu"));
-  EXPECT_FALSE(is_this_release(patched));
-  EXPECT_FALSE(is_this_release(""));
-  EXPECT_TRUE(is_this_minor(patched));
-  EXPECT_TRUE(is_this_minor(""));
-  EXPECT_FALSE(is_this_minor("2.10.0"));
+  EXPECT_TRUE(matches_release(own + "+cpu"));
+  EXPECT_FALSE(matches_release(patched));
+  EXPECT_FALSE(matches_release(""));
+  EXPECT_TRUE(matches_minor(patched));
+  EXPECT_TRUE(matches_minor(""));
+  EXPECT_FALSE(matches_minor("2.10.0"));
   EXPECT_TRUE(of_another_torch(patched).empty());
   const std::string told = of_another_torch("2.10.0+cu128");
   EXPECT_NE(told.find("torch 2.10.0,"), std::string::npos) << told;

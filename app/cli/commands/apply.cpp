@@ -108,7 +108,7 @@ int code_of(const Replay& replay, std::optional<std::size_t> max_skipped) {
   if (!max_skipped || skipped <= *max_skipped) return ExitCode::done;
   fmt::print(stderr, "jointer: {}, but --max-skipped is {}\n",
              counted(skipped, "change was skipped", "changes were skipped"), *max_skipped);
-  return ExitCode::answer_is_no;
+  return ExitCode::negative_answer;
 }
 
 // The advice to use --lenient; empty if even --lenient refuses the recipe.

@@ -348,7 +348,7 @@ Result<int> apply_passes(const ApplyPasses& options, const CLI::App& command) {
     }
     is_met = false;
   }
-  const int code = is_met ? ExitCode::done : ExitCode::answer_is_no;
+  const int code = is_met ? ExitCode::done : ExitCode::negative_answer;
   if (!prints_figures) return code;
   if (options.json) {
     print_json(to_json(answer, options.decisions));

@@ -196,7 +196,7 @@ int exit_code_of(const BenchmarkResult& result) {
   if (Interruption::has_happened()) return report({Error::Kind::cancelled, "interrupted"});
   if (!result.succeeded()) return report({Error::Kind::run, result.failure()});
   const auto verified = result.verified();
-  return verified && !verified->equal ? ExitCode::answer_is_no : ExitCode::done;
+  return verified && !verified->equal ? ExitCode::negative_answer : ExitCode::done;
 }
 
 Result<void> check_memory(const Graph& graph, const BenchmarkRequest& request) {

@@ -74,7 +74,7 @@ Result<void> BenchPasses::run(const GraphOptions& options, const EstimatorReques
   interpret_without_regions(graph, fitted);
   record(fitted);
   BenchmarkRequest& request = fitted.request;
-  if (!is_one_a_rank({options.file, options.backward})) {
+  if (!has_file_per_rank({options.file, options.backward})) {
     source_ = ProgramSource::graph;
     return {};
   }

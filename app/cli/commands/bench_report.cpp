@@ -54,7 +54,7 @@ void add_busy(Table& table, const BenchmarkResult& r) {
 void add_drift(Table& table, const BenchmarkResult& r) {
   for (const RankResult& rank : r.ranks) {
     const auto drift = rank.measured ? step_drift(rank.measured->step_ns) : std::nullopt;
-    if (drift && is_drift(*drift))
+    if (drift && is_significant_drift(*drift))
       table.add({fmt::format("drift, rank {}", rank.rank),
                  fmt::format("the last quarter of steps was {} {} than the first quarter",
                              format_percent(std::abs(*drift)), *drift > 0 ? "slower" : "faster")});

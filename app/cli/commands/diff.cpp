@@ -318,7 +318,7 @@ Result<int> run(DiffCommand options, const CLI::App& command) {
     const Recipe recipe = make_recipe(a, b, {std::move(edit)}, std::string(b.title()));
     JOINTER_CHECK(write_bytes(options.recipe, write_recipe(recipe)));
   }
-  const int code = answer.difference.empty() ? ExitCode::done : ExitCode::answer_is_no;
+  const int code = answer.difference.empty() ? ExitCode::done : ExitCode::negative_answer;
   if (fills_standard_output(outputs)) return code;
   if (options.json)
     print_json(to_json(answer));

@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 enum ExitCode : int {
   done = 0,
-  answer_is_no = 1,
+  negative_answer = 1,
   wrong_usage = 2,
   invalid_input = 3,
   run_failed = 4,

@@ -79,7 +79,7 @@ RunSettings settings_of(const PassRunOptions& options, const Graph& graph) {
   RunSettings settings{.peak_limit = options.peak_limit,
                        .plugins = std::move(plugins.plugins),
                        .python_passes = std::move(plugins.python_passes),
-                       .options = plugins.other_words()};
+                       .options = plugins.other_arguments()};
   const std::vector<std::string> words = analysis_words(options.analysis, graph);
   settings.options.insert(settings.options.end(), words.begin(), words.end());
   return settings;

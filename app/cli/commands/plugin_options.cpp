@@ -70,7 +70,7 @@ PluginOptions PluginOptions::absolute() const {
   return copy;
 }
 
-std::vector<std::string> PluginOptions::other_words() const {
+std::vector<std::string> PluginOptions::other_arguments() const {
   std::vector<std::string> words;
   if (allows_found) words.emplace_back("--allow-plugins");
   if (deadline_s != PluginOptions().deadline_s)

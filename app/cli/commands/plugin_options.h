@@ -25,7 +25,7 @@ struct PluginOptions {
   // These options with absolute paths.
   [[nodiscard]] PluginOptions absolute() const;
   // The given options except --plugin and --python-pass, as command-line words.
-  [[nodiscard]] std::vector<std::string> other_words() const;
+  [[nodiscard]] std::vector<std::string> other_arguments() const;
 };
 
 }  // namespace jointer::cli

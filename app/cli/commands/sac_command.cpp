@@ -168,7 +168,7 @@ int print_answer(const SacCommand& options, const Graph& graph, const SacAnswer&
     fmt::print(stderr, "jointer: {}\n",
                answer.target ? answer.target->why_not_reached()
                              : "no plan meets the limit; this is the closest one found");
-  const int code = is_met ? ExitCode::done : ExitCode::answer_is_no;
+  const int code = is_met ? ExitCode::done : ExitCode::negative_answer;
   if (options.output == "-") return code;
   if (options.json) {
     print_json(to_json(answer, graph));

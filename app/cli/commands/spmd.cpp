@@ -109,7 +109,7 @@ Result<int> run(const SpmdCommand& options) {
     print_json(to_json(report, programs));
   else
     print_tables(report, programs);
-  return report.mismatch ? ExitCode::answer_is_no : ExitCode::done;
+  return report.mismatch ? ExitCode::negative_answer : ExitCode::done;
 }
 
 }  // namespace

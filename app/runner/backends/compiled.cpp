@@ -37,7 +37,7 @@ std::vector<NodeId> computing_nodes(const Graph& graph, PartId part) {
 
 Result<CompiledRegion> region_of(const Graph& graph, const CompiledPackage& package,
                                  at::Device device) {
-  if (!is_this_release(package.torch))
+  if (!matches_release(package.torch))
     return fail(Error::Kind::run,
                 "{0} was compiled by torch {1}, but this runner is built with torch {2}; set "
                 "JOINTER_PYTHON to a Python with torch {2}",

@@ -19,17 +19,17 @@ std::string_view torch_version() {
   return release(TORCH_VERSION);
 }
 
-bool is_this_release(std::string_view torch) {
+bool matches_release(std::string_view torch) {
   return release(torch) == torch_version();
 }
 
-bool is_this_minor(std::string_view torch) {
+bool matches_minor(std::string_view torch) {
   const auto version = parse_torch_version(torch);
   return !version || version == parse_torch_version(torch_version());
 }
 
 std::string of_another_torch(std::string_view torch) {
-  if (is_this_minor(torch)) return {};
+  if (matches_minor(torch)) return {};
   return fmt::format(
       "; the capture was made with torch {0}, but this runner is built with torch {1}; build a "
       "runner with torch {0} (cmake -DJOINTER_PYTHON=...), or capture again",
