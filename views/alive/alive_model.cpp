@@ -46,7 +46,7 @@ AliveModel::AliveModel(QObject* parent) : TableModel({tr("1 storage"), tr("%1 st
            tr("Share of the bytes that are live at this moment or, if a range is selected, of "
               "all storages that are live at any time in it."),
        .whole_unit = Unit::bytes,
-       .gives_way = 1},
+       .hide_priority = 1},
       {.title = tr("category"), .max_width = 160},
       {.title = tr("type"), .meaning = tr("Element type and shape.")},
       {.title = tr("module"),

@@ -226,7 +226,7 @@ class Describer {
   void drift(InspectorSection& s) {
     for (const RankResult& rank : result_.ranks) {
       const auto drift = rank.measured ? step_drift(rank.measured->step_ns) : std::nullopt;
-      if (!drift || !is_drift(*drift)) continue;
+      if (!drift || !is_significant_drift(*drift)) continue;
       const QString percent = to_qstring(format_percent(std::abs(*drift)));
       add(s, tr("drift, rank %1").arg(rank.rank),
           *drift > 0 ? tr("%1 slower").arg(percent) : tr("%1 faster").arg(percent),

@@ -143,7 +143,7 @@ QString BenchmarkModel::note(int row, int column) const {
 }
 
 bool BenchmarkModel::is_alarm(int row) const {
-  return is_bad(result(row));
+  return is_failure(result(row));
 }
 
 std::vector<NodeId> BenchmarkModel::nodes(int row) const {

@@ -195,7 +195,7 @@ void BenchmarkPane::show_details() {
   }
   // Until the graph's hash is known, treat runs as those of another graph; `hash_found` follows.
   const bool are_of_graph = std::ranges::all_of(selected, [this](const auto* result) {
-    return benchmarks_.ran_what_is_shown(*result).value_or(false);
+    return benchmarks_.ran_shown_graph(*result).value_or(false);
   });
   const Snapshot& snapshot = benchmarks_.document().snapshot();
   content_ = selected.size() == 1 ? describe_benchmark(*selected.front(), snapshot, are_of_graph)

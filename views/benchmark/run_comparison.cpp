@@ -224,7 +224,7 @@ class RunComparison {
   // Adds how each run ended and whether its outputs are right, unless all runs succeeded and no
   // output is wrong.
   void add_outcomes() {
-    const auto is_good = [](const BenchmarkResult* run) { return !is_bad(*run); };
+    const auto is_good = [](const BenchmarkResult* run) { return !is_failure(*run); };
     if (std::ranges::all_of(runs_, is_good)) return;
     section(tr("Outcome"));
     for (std::size_t i = 0; i < runs_.size(); ++i) {

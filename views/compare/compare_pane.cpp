@@ -415,7 +415,7 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
   if (session.problem().isEmpty()) session.start();
   const auto use = [this, job = wanted_](const Result<PlanChangesPtr>& found) {
     if (job != wanted_ || !comparison_) return;
-    if (!found) return say_why_not(found.error());
+    if (!found) return show_error(found.error());
     if ((*found)->empty()) return;
     Comparison whole = *comparison_;
     whole.plan = *found;
@@ -427,7 +427,7 @@ void ComparePane::compare_plans(const StateChoice& from, const StateChoice& to) 
   session.find_changes(from.history, to.history, this, use, SacSession::ComparedOrder::found);
 }
 
-void ComparePane::say_why_not(const Error& error) {
+void ComparePane::show_error(const Error& error) {
   if (error.kind == Error::Kind::cancelled) return;
   summary_->setText(tr("%1\nThe plans were not compared: %2")
                         .arg(comparison_->nodes->summary(), QString::fromStdString(error.message)));

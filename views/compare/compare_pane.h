@@ -78,7 +78,7 @@ class ComparePane : public QWidget {
   void show_comparison(const Result<Comparison>& result);
   void compare_plans(const StateChoice& from, const StateChoice& to);
   // Says why the plans of the shown comparison could not be compared.
-  void say_why_not(const Error& error);
+  void show_error(const Error& error);
   void show_plan(const PlanChangesPtr& plan);
   // Places the numbers next to the tables, or above them in a narrow pane, and hides the curves and
   // the totals of the tables if they do not fit.

@@ -273,7 +273,7 @@ void GraphView::move_minimap(int y) {
 void GraphView::click(QPoint at, Qt::KeyboardModifiers modifiers) {
   const LadderHit under = hit(at);
   if (under.link) return selection_.select_link(*under.link, modifiers);
-  if (under.is_nothing()) return;
+  if (under.is_empty()) return;
   const int row = model_.layout().item(under.place.item).row;
   const LadderSide side = *under.side;
   selection_.set_side(side);

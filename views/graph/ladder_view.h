@@ -63,7 +63,7 @@ struct LadderHit {
   bool is_toggle = false;           // the toggle that expands and collapses a row
   std::int32_t folded = 1;          // number of rows drawn as one bar, starting at `place`
   std::optional<std::size_t> link;  // a rung: index in LadderLayout::links
-  [[nodiscard]] bool is_nothing() const { return place.item < 0 && !link; }
+  [[nodiscard]] bool is_empty() const { return place.item < 0 && !link; }
 };
 LadderHit hit_ladder(const LadderLayout& layout, const LadderView& view, double screen_x,
                      double screen_y);

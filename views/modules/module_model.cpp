@@ -35,21 +35,21 @@ ModuleModel::Sums& ModuleModel::Sums::operator+=(const Sums& other) {
 ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 modules")}, parent) {
   set_columns({
       {.title = tr("module"), .max_width = 320},
-      {.title = tr("class"), .gives_way = 2},
+      {.title = tr("class"), .hide_priority = 2},
       {.title = tr("nodes"),
        .unit = Unit::count,
        .meaning = tr("Number of nodes in the module and its submodules, including parameters; if a "
                      "range is selected, only those that run in it."),
        .adds_up = true,
        .total_title = tr("nodes"),
-       .gives_way = 3},
+       .hide_priority = 3},
       {.title = tr("parameters"),
        .unit = Unit::bytes,
        .meaning = tr("Size of all parameters of the module on this rank, even if a range is "
                      "selected."),
        .adds_up = true,
        .total_title = tr("parameters"),
-       .gives_way = 1},
+       .hide_priority = 1},
       {.title = tr("saved"), .unit = Unit::bytes, .adds_up = true, .total_title = tr("saved")},
       {.title = tr("forward"),
        .unit = Unit::time,
@@ -67,7 +67,7 @@ ModuleModel::ModuleModel(QObject* parent) : TableModel({tr("1 module"), tr("%1 m
        .meaning =
            tr("Floating-point operations in the forward and backward, computed from shapes."),
        .adds_up = true,
-       .gives_way = 4},
+       .hide_priority = 4},
   });
 }
 

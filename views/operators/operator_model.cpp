@@ -21,7 +21,7 @@ OperatorModel::OperatorModel(QObject* parent)
        .meaning =
            tr("Estimated time as a share of the step time, or of the selected range. Streams "
               "overlap, so shares can add up to more than 100%."),
-       .gives_way = 1},
+       .hide_priority = 1},
       {.title = tr("exposed"),
        .unit = Unit::time,
        .meaning = tr("Estimated time during which the compute stream waits for the nodes, or they "
@@ -33,21 +33,21 @@ OperatorModel::OperatorModel(QObject* parent)
        .meaning = tr("Total size of the tensors that the nodes return; views are counted in full."),
        .adds_up = true,
        .total_title = tr("output"),
-       .gives_way = 2},
+       .hide_priority = 2},
       {.title = tr("FLOPs"),
        .unit = Unit::flops,
        .meaning =
            tr("Floating-point operations computed from shapes; a multiply-add counts as two."),
        .adds_up = true,
-       .gives_way = 3},
+       .hide_priority = 3},
       {.title = tr("forward"),
        .unit = Unit::count,
        .meaning = tr("Number of nodes in the forward."),
-       .gives_way = 4},
+       .hide_priority = 4},
       {.title = tr("backward"),
        .unit = Unit::count,
        .meaning = tr("Number of nodes in the backward, including recomputed ones."),
-       .gives_way = 5},
+       .hide_priority = 5},
   });
 }
 

@@ -123,11 +123,11 @@ PolicyExchange::PolicyExchange(SacSession& session, QWidget* window)
   menu_->addSeparator();
   for (const Format& format : kFormats)
     menu_->addAction(tr("Export %1...").arg(tr(format.name)), this,
-                     [this, &format] { ask_where(format.format); });
+                     [this, &format] { choose_export_file(format.format); });
   menu_->addSeparator();
   menu_->addAction(tr("Import from Clipboard"), this,
                    [this] { take(QGuiApplication::clipboard()->text()); });
-  menu_->addAction(tr("Import from File..."), this, &PolicyExchange::ask_what);
+  menu_->addAction(tr("Import from File..."), this, &PolicyExchange::choose_import);
 }
 
 Result<PolicyExchange::Exported> PolicyExchange::make_export(const SacState& state,
@@ -219,10 +219,10 @@ void PolicyExchange::write(PolicyFormat format, const QString& path) {
     if (!written) return show_warning(tr("Export"), to_qstring(written.error().message), window_);
     emit message(with_omissions(tr("Wrote %1.").arg(QDir::toNativeSeparators(path)), made));
   };
-  export_then(format, use, [this](PolicyFormat other) { ask_where(other); });
+  export_then(format, use, [this](PolicyFormat other) { choose_export_file(other); });
 }
 
-void PolicyExchange::ask_where(PolicyFormat format) {
+void PolicyExchange::choose_export_file(PolicyFormat format) {
   const QString path =
       QFileDialog::getSaveFileName(window_, tr("Export %1").arg(name_of(format)),
                                    session_.open_graph().title() + suffix_of(format),
@@ -230,7 +230,7 @@ void PolicyExchange::ask_where(PolicyFormat format) {
   if (!path.isEmpty()) write(format, path);
 }
 
-void PolicyExchange::ask_what() {
+void PolicyExchange::choose_import() {
   const QString path = QFileDialog::getOpenFileName(
       window_, tr("Import Operator Set, Selectors, Recipe or Partitioner Log"), {},
       tr("All files (*)"));

@@ -44,8 +44,8 @@ class PolicyExchange : public QObject {
   void ask(PolicyFormat format, const Exported& exported,
            const std::function<void(const PolicyExport&)>& use,
            const std::function<void(PolicyFormat)>& instead);
-  void ask_where(PolicyFormat format);
-  void ask_what();
+  void choose_export_file(PolicyFormat format);
+  void choose_import();
 
   SacSession& session_;
   QWidget* window_;

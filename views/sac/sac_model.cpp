@@ -39,7 +39,7 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
       {.title = tr("count"),
        .unit = Unit::count,
        .meaning = tr("Number of tensors that the backward reads or needs for recomputation."),
-       .gives_way = 2},
+       .hide_priority = 2},
       {.title = tr("bytes"),
        .unit = Unit::bytes,
        .meaning = tr(
@@ -48,13 +48,13 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
        .adds_up = true,
        .total_title = tr("if saved")},
       {.title = tr("recompute"), .unit = Unit::time, .adds_up = true},
-      {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true, .gives_way = 3},
+      {.title = tr("FLOPs"), .unit = Unit::flops, .adds_up = true, .hide_priority = 3},
       {.title = tr("bytes/us"),
        .unit = Unit::bytes,
        .meaning =
            tr("Bytes freed per microsecond of recomputation. Recompute tensors with high values, "
               "and save those with low values. Empty if recomputation takes no time."),
-       .gives_way = 1},
+       .hide_priority = 1},
       {.title = tr("when fused"),
        .unit = Unit::time,
        .meaning =
@@ -65,11 +65,13 @@ SacModel::SacModel(QObject* parent) : TableModel({tr("1 tensor"), tr("%1 tensors
               "the tensors whose recomputation can be fused.")},
       {.title = tr("decided by")},
       // Hidden if there is little space, since the reasons are also below the table.
-      {.title = tr("why"), .max_width = kMaxWhy, .gives_way = 4},
+      {.title = tr("why"), .max_width = kMaxWhy, .hide_priority = 4},
       {.title = tr("operator"),
        .meaning = tr("Operator that computes the tensor."),
-       .gives_way = 5},
-      {.title = tr("module"), .meaning = tr("Module that computes the tensor."), .gives_way = 6},
+       .hide_priority = 5},
+      {.title = tr("module"),
+       .meaning = tr("Module that computes the tensor."),
+       .hide_priority = 6},
   });
   explain_columns();
 }
@@ -343,7 +345,7 @@ std::optional<std::int64_t> SacModel::fused_cost(int index) const {
   return sum;
 }
 
-QString SacModel::policy_words(int index) const {
+QString SacModel::policy_text(int index) const {
   const ActionCounts& actions = sums_[as_index(index)].actions;
   if (const auto one = actions.one()) return action_word(*one);
   QStringList parts;
@@ -353,7 +355,7 @@ QString SacModel::policy_words(int index) const {
   return tr("mixed: %1").arg(parts.join(QStringLiteral(", ")));
 }
 
-QString SacModel::why_words(int index) const {
+QString SacModel::reasons_text(int index) const {
   const SacRow& r = row(index);
   if (r.tensor >= 0) return to_qstring(why(*state_, tensor(r.first)));
   std::map<std::string, int> counts;
@@ -379,7 +381,7 @@ QString SacModel::text(int index, int column) const {
     case name_column:
       return folded_name(to_qstring(r.name), r.number, r.members);
     case policy_column:
-      return policy_words(index);
+      return policy_text(index);
     case decider_column: {
       const auto& counts = sums_[as_index(index)].deciders;
       for (std::size_t d = 0; d < kDeciders; ++d)
@@ -388,7 +390,7 @@ QString SacModel::text(int index, int column) const {
       return tr("several");
     }
     case why_column:
-      return why_words(index);
+      return reasons_text(index);
     case op_column:
       if (r.tensor < 0) return {};
       return graph.node(tensor(r.first).node).kind == NodeKind::call

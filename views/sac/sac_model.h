@@ -114,8 +114,8 @@ class SacModel : public TableModel {
   [[nodiscard]] bool has_activations(int row) const;
   // The sum over the row's tensors whose recomputation fuses; nullopt if there are none.
   [[nodiscard]] std::optional<std::int64_t> fused_cost(int row) const;
-  [[nodiscard]] QString policy_words(int row) const;
-  [[nodiscard]] QString why_words(int row) const;
+  [[nodiscard]] QString policy_text(int row) const;
+  [[nodiscard]] QString reasons_text(int row) const;
 
   SacStatePtr state_, fused_of_;
   FusedCosts fused_costs_;  // of `fused_of_`

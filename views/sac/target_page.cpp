@@ -124,7 +124,7 @@ void TargetPage::name_units() {
   const auto count = static_cast<std::size_t>(at_most_->value());
   for (int i = 0; i < unit_->count(); ++i)
     unit_->setItemText(
-        i, to_qstring(noun_of(static_cast<MoveUnit>(unit_->itemData(i).toInt()), count)));
+        i, to_qstring(unit_name(static_cast<MoveUnit>(unit_->itemData(i).toInt()), count)));
 }
 
 void TargetPage::start_or_cancel() {

@@ -36,7 +36,7 @@ struct Column {
   int max_width = 0;
   // If the table is too narrow for its columns, those with a positive number are hidden, the
   // highest number first, until the others fit. 0: never hidden.
-  int gives_way = 0;
+  int hide_priority = 0;
 };
 
 // A number as shown in tables: "1.23 GiB", "1,234". Empty if there is none.

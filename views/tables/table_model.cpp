@@ -193,14 +193,14 @@ TableModel::Totals TableModel::totals() const {
   return totals_of(rows);
 }
 
-QString TableModel::things_text(std::size_t things) const {
-  if (!counted_.part.isEmpty() && things != parents_.size())
-    return counted_.part.arg(count_text(things), count_text(parents_.size()));
-  return counted_text(things, counted_.one, counted_.several);
+QString TableModel::item_count_text(std::size_t count) const {
+  if (!counted_.part.isEmpty() && count != parents_.size())
+    return counted_.part.arg(count_text(count), count_text(parents_.size()));
+  return counted_text(count, counted_.one, counted_.several);
 }
 
 QString TableModel::totals_text(const Totals& totals) const {
-  QStringList parts{things_text(totals.things)};
+  QStringList parts{item_count_text(totals.things)};
   for (std::size_t c = 0; c < columns().size(); ++c) {
     const Column& column = columns()[c];
     const auto& value = totals.by_column[c];

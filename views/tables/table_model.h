@@ -70,7 +70,7 @@ class TableModel : public QAbstractItemModel {
 
   [[nodiscard]] const std::vector<Column>& columns() const { return columns_; }
   // The items that the totals count, as text: "3 operators".
-  [[nodiscard]] QString things_text(std::size_t things) const;
+  [[nodiscard]] QString item_count_text(std::size_t count) const;
 
   // --- Rows ---
   [[nodiscard]] int row_count() const { return static_cast<int>(parents_.size()); }

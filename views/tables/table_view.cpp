@@ -175,12 +175,12 @@ TableView::ColumnWidths TableView::widths_of(int c) const {
   return widths;
 }
 
-// Hides as few columns as possible, those with the highest `gives_way` first, and shows hidden ones
+// Hides as few columns as possible, those with the highest hide_priority first, and shows hidden ones
 // again if they now fit.
-void TableView::hide_what_gives_way(int space) {
-  for (const int c : std::exchange(gave_way_, {})) setColumnHidden(c, false);
+void TableView::hide_low_priority_columns(int space) {
+  for (const int c : std::exchange(auto_hidden_, {})) setColumnHidden(c, false);
   const auto rank = [this](int c) {
-    return chosen_.contains(c) ? 0 : model_.columns()[static_cast<std::size_t>(c)].gives_way;
+    return chosen_.contains(c) ? 0 : model_.columns()[static_cast<std::size_t>(c)].hide_priority;
   };
   for (std::vector<int> shown = shown_columns(); !shown.empty(); shown = shown_columns()) {
     int needed = 0;
@@ -188,7 +188,7 @@ void TableView::hide_what_gives_way(int space) {
     const int next =
         *std::ranges::max_element(shown, [&](int a, int b) { return rank(a) < rank(b); });
     if (needed <= space || rank(next) == 0) return;
-    gave_way_.insert(next);
+    auto_hidden_.insert(next);
     setColumnHidden(next, true);
   }
 }
@@ -207,7 +207,7 @@ std::vector<int> TableView::shown_columns() const {
 void TableView::lay_out_columns() {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   const int space = viewport()->width();
-  hide_what_gives_way(space);
+  hide_low_priority_columns(space);
   std::vector<int> widths;  // of all columns
   for (const ColumnWidths& each : widths_) widths.push_back(each.wanted);
   // In a narrow pane, limit the column with the names so that the next columns fit.
@@ -264,7 +264,7 @@ void TableView::lay_out_columns() {
 void TableView::choose_column(int column, bool is_shown) {
   const QScopedValueRollback laying_out(is_laying_out_, true);
   chosen_.insert(column);
-  gave_way_.erase(column);
+  auto_hidden_.erase(column);
   setColumnHidden(column, !is_shown);
 }
 
@@ -290,7 +290,7 @@ void TableView::show_columns_menu(QPoint at) {
 void TableView::resizeEvent(QResizeEvent* event) {
   QTreeView::resizeEvent(event);
   const bool any_gives_way = std::ranges::any_of(
-      model_.columns(), [](const Column& column) { return column.gives_way > 0; });
+      model_.columns(), [](const Column& column) { return column.hide_priority > 0; });
   if (any_gives_way && !widths_.empty() && !has_user_widths_ &&
       event->size().width() != event->oldSize().width())
     lay_out_columns();

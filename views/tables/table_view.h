@@ -64,7 +64,7 @@ class TableView : public QTreeView {
   [[nodiscard]] ColumnWidths widths_of(int column) const;
   void show_columns_menu(QPoint at);
   void lay_out_columns();
-  void hide_what_gives_way(int space);
+  void hide_low_priority_columns(int space);
   // The columns that are shown, from left to right.
   [[nodiscard]] std::vector<int> shown_columns() const;
   void remember();
@@ -72,10 +72,10 @@ class TableView : public QTreeView {
 
   TableModel& model_;
   bool is_restoring_ = false;
-  std::vector<ColumnWidths> widths_;  // since the columns were fitted; empty before
-  std::unordered_set<int> gave_way_;  // columns
-  std::unordered_set<int> chosen_;    // columns that the user showed or hid
-  int names_ = 0;                     // the column with the names
+  std::vector<ColumnWidths> widths_;     // since the columns were fitted; empty before
+  std::unordered_set<int> auto_hidden_;  // columns
+  std::unordered_set<int> chosen_;       // columns that the user showed or hid
+  int names_ = 0;                        // the column with the names
   bool is_laying_out_ = false, has_user_widths_ = false;
   std::unordered_set<std::uint64_t> uncovered_;  // keys of the rows that uncover_row expanded
 

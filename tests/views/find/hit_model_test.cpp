@@ -27,7 +27,7 @@ TEST(HitModel, ShowsTheNodesInTheirOrder) {
   EXPECT_EQ(model.number(1, HitModel::time_column), snapshot->analysis.costs[nodes[1].index()].ns);
   EXPECT_EQ(model.row_of(nodes[2]), 2);
   EXPECT_EQ(model.row_of(graph.find("relu")), -1);
-  EXPECT_EQ(model.things_text(12'345), "12,345 nodes");
+  EXPECT_EQ(model.item_count_text(12'345), "12,345 nodes");
   model.set_nodes(snapshot, {});
   EXPECT_EQ(model.row_count(), 0);
 }

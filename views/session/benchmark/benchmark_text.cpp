@@ -40,7 +40,7 @@ QString status_text(const BenchmarkResult& result) {
   return result.succeeded() ? tr("done") : to_qstring(result.failure());
 }
 
-bool is_bad(const BenchmarkResult& result) {
+bool is_failure(const BenchmarkResult& result) {
   const auto verified = result.verified();
   return !result.succeeded() || (verified && !verified->equal);
 }

@@ -21,7 +21,7 @@ QString status_text(const BenchmarkResult& result);
 
 // True unless all ranks finished and their outputs, if they were compared, are equal within the
 // bound.
-bool is_bad(const BenchmarkResult& result);
+bool is_failure(const BenchmarkResult& result);
 // The difference between the measurement and the estimate, relative to the estimate, in parts per
 // million. nullopt if either is unknown; an estimate of 0 counts as unknown.
 std::optional<std::int64_t> change_of(std::optional<std::int64_t> measured, std::int64_t estimated);

@@ -182,7 +182,7 @@ std::vector<MeasurementPtr> Benchmarks::measurements_of(const BenchmarkResult& r
 }
 
 // Measurements identify nodes by position, so the graph that ran must be the current one.
-std::optional<bool> Benchmarks::ran_what_is_shown(const BenchmarkResult& result) {
+std::optional<bool> Benchmarks::ran_shown_graph(const BenchmarkResult& result) {
   if (result.graph_hash.empty()) return true;
   if (!hash_.empty() && !document_.editing().is_edited()) return result.graph_hash == hash_;
   if (hashed_.lock() == document_.shared_snapshot()) return result.graph_hash == hash_of_hashed_;
@@ -231,7 +231,7 @@ void Benchmarks::show_waiting() {
     to_show_ = 0;  // the run failed before it measured anything
     return;
   }
-  const std::optional<bool> ran = ran_what_is_shown(*result);
+  const std::optional<bool> ran = ran_shown_graph(*result);
   if (!ran) return;
   const std::uint64_t id = std::exchange(to_show_, 0);
   if (!*ran)
@@ -245,7 +245,7 @@ void Benchmarks::show_waiting() {
 void Benchmarks::calibrate_waiting() {
   const BenchmarkResult* result = find(to_calibrate_);
   if (result == nullptr) return;
-  const std::optional<bool> ran = ran_what_is_shown(*result);
+  const std::optional<bool> ran = ran_shown_graph(*result);
   if (!ran) return;
   to_calibrate_ = 0;
   if (!*ran) return;

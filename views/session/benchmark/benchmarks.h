@@ -69,7 +69,7 @@ class Benchmarks : public QObject {
   // hash of a graph. Positions of calls in its measurements are then positions in this graph.
   // nullopt if the hash of this graph is not known yet; `hash_found` follows, or a message if the
   // hash cannot be computed.
-  [[nodiscard]] std::optional<bool> ran_what_is_shown(const BenchmarkResult& result);
+  [[nodiscard]] std::optional<bool> ran_shown_graph(const BenchmarkResult& result);
   // Removes rows, also from the stored results. Their measurements are no longer shown.
   void remove(const std::vector<std::uint64_t>& ids);
   // Selects a row and, if its run measured the current graph, shows its measurements together with
@@ -110,7 +110,7 @@ class Benchmarks : public QObject {
   void running_changed();
   void progressed();
   void rows_changed();
-  // The hash that `ran_what_is_shown` needed is now known.
+  // The hash that `ran_shown_graph` needed is now known.
   void hash_found();
   // A row was shown, by the user or because its run ended.
   void row_shown(quint64 row);

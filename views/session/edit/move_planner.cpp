@@ -170,11 +170,11 @@ void MovePlanner::take(NodeId node) {
               .arg(to_qstring(open_.graph().name(node))));
     return;
   }
-  taking_ = std::make_shared<Taking>(Taking{.handle = node, .nodes = taken_with(node)});
+  taking_ = std::make_shared<TakenNode>(TakenNode{.handle = node, .nodes = taken_with(node)});
   when_ready([this, taking = taking_] { start_holding(taking); });
 }
 
-void MovePlanner::start_holding(const std::shared_ptr<Taking>& taking) {
+void MovePlanner::start_holding(const std::shared_ptr<TakenNode>& taking) {
   if (taking != taking_) return;  // given up
   taking_.reset();
   // The graph may have changed since the request.

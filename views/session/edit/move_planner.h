@@ -129,7 +129,7 @@ class MovePlanner : public QObject {
     int done = 0, count = 0;
   };
   // A node that was picked up but is not yet held.
-  struct Taking {
+  struct TakenNode {
     NodeId handle;
     std::vector<NodeId> nodes;  // the handle, or a selection that contains it and is not large
     std::vector<std::function<void()>> commands;  // act on the block once it is held
@@ -143,7 +143,7 @@ class MovePlanner : public QObject {
   void run_waiting();
 
   // Dragging.
-  void start_holding(const std::shared_ptr<Taking>& taking);
+  void start_holding(const std::shared_ptr<TakenNode>& taking);
   // `note`: about a block without chains. Errors: those of legal_range; nothing changes then.
   Result<void> hold(NodeId handle, std::vector<NodeId> nodes, bool carry, const QString& note = {});
   void release();
@@ -175,7 +175,7 @@ class MovePlanner : public QObject {
   Task<std::shared_ptr<Basis>> preparing_;
   std::deque<std::function<void()>> waiting_;
 
-  std::shared_ptr<Taking> taking_;
+  std::shared_ptr<TakenNode> taking_;
   std::unique_ptr<HeldMove> held_;  // until it is dropped, `basis_` is the what-if of its graph
   Task<SnapshotPtr> live_;          // computes the graph with the held block at its position
   Task<Plan, Progress> planning_;   // the running command

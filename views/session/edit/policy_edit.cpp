@@ -34,7 +34,7 @@ std::string policy_selector(const Graph& graph, const ModuleTree& modules, NodeI
   const std::string op(graph.target(graph.node(node)));
   if (scope == PolicyScope::nodes) return edit_name(graph, node);
   if (scope == PolicyScope::op) return op;
-  return with_any_numbers(modules.module(modules.of(node)).path) + "::" + op;
+  return with_number_wildcards(modules.module(modules.of(node)).path) + "::" + op;
 }
 
 Edit policy_edit(const Graph& graph, const ModuleTree& modules, std::span<const NodeId> nodes,

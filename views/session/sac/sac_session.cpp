@@ -165,9 +165,9 @@ void SacSession::pump() {
     if (preview) {
       answer = answer_to(*solver, request, *preview);
     } else if (has_choice && shown) {
-      auto glimpse = solver->glimpse(request, *shown);
-      answer.is_complete = !glimpse || glimpse->is_complete;
-      answer.state = std::move(glimpse).map([](auto&& made) { return made.state; });
+      auto quick_state = solver->quick_state(request, *shown);
+      answer.is_complete = !quick_state || quick_state->is_complete;
+      answer.state = std::move(quick_state).map([](auto&& made) { return made.state; });
     } else {
       answer.state = solver->state(request);
     }

@@ -320,16 +320,17 @@ Result<SacStatePtr> SacSolver::state(const SacRequest& request) {
   return with_deciders(*made, request);
 }
 
-Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const SacState& shown) {
+Result<SacSolver::QuickState> SacSolver::quick_state(const SacRequest& request,
+                                                     const SacState& shown) {
   if (sac_kind(request.now->graph) != SacKind::joint) {
     JOINTER_TRY(SacStatePtr complete, state(request));
-    return Glimpse{std::move(complete), true};
+    return QuickState{std::move(complete), true};
   }
   JOINTER_TRY(const SacBasePtr base, base_of(request));
   const std::vector<MemoryPolicy> policies = policies_asked(request);
   if (known_state(base, policies) || shown.base != base) {
     JOINTER_TRY(SacStatePtr complete, state(request));
-    return Glimpse{std::move(complete), true};
+    return QuickState{std::move(complete), true};
   }
   JOINTER_TRY(const std::shared_ptr<SacState> state, lay(base, policies));
   if (!request.choices.empty()) JOINTER_CHECK(is_done(*state, request.choices.back()));
@@ -347,7 +348,7 @@ Result<SacSolver::Glimpse> SacSolver::glimpse(const SacRequest& request, const S
   };
   mark(state->plan.saved, PlanAction::save);
   mark(state->plan.offloaded, PlanAction::offload);
-  return Glimpse{with_deciders(*state, request), false};
+  return QuickState{with_deciders(*state, request), false};
 }
 
 Result<SacStatePtr> SacSolver::plan_state(const SacRequest& request) {

@@ -36,11 +36,11 @@ class SacSolver {
   Result<SacStatePtr> state(const SacRequest& request);
   // A quick version of `state`: the estimates and the curve are correct, but the tensors'
   // recomputation costs are still those in `shown`, unless `is_complete` is set.
-  struct Glimpse {
+  struct QuickState {
     SacStatePtr state;
     bool is_complete = false;
   };
-  Result<Glimpse> glimpse(const SacRequest& request, const SacState& shown);
+  Result<QuickState> quick_state(const SacRequest& request, const SacState& shown);
   // Computes only the estimates and the curve.
   Result<PlanOutcomePtr> outcome(const SacRequest& request);
   // The memory that the caching allocator would reserve under the plan.

@@ -36,8 +36,8 @@ TEST_F(DecisionModelTest, HasARowForEveryDecisionOfEveryStep) {
   ASSERT_GT(count, 0U);
   EXPECT_EQ(static_cast<std::size_t>(model_.row_count()), count);
   EXPECT_EQ(model_.text(0, DecisionModel::step_column), "1 · sink_waits_iterative");
-  EXPECT_EQ(model_.things_text(count), QString("%1 decisions").arg(count));
-  EXPECT_EQ(model_.things_text(1), QString("1 of %1 decisions").arg(count));
+  EXPECT_EQ(model_.item_count_text(count), QString("%1 decisions").arg(count));
+  EXPECT_EQ(model_.item_count_text(1), QString("1 of %1 decisions").arg(count));
 }
 
 TEST_F(DecisionModelTest, EveryColumnIsSearched) {

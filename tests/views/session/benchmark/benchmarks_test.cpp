@@ -311,13 +311,13 @@ TEST_F(BenchmarksOfAnEditedDocument, AreComparedWithItOnAnotherThread) {
   test::HeldPool pool;
   benchmarks->show(benchmarks->rows().front().id);
   EXPECT_EQ(benchmarks->shown(), benchmarks->rows().front().id);
-  EXPECT_FALSE(benchmarks->ran_what_is_shown(*benchmarks->rows().front().result).has_value());
+  EXPECT_FALSE(benchmarks->ran_shown_graph(*benchmarks->rows().front().result).has_value());
   EXPECT_FALSE(says_different());
   EXPECT_FALSE(benchmarks->is_settled());
   pool.run_started();
   EXPECT_TRUE(QTest::qWaitFor([this] { return says_different(); }));
   EXPECT_EQ(found.count(), 1);
-  EXPECT_EQ(benchmarks->ran_what_is_shown(*benchmarks->rows().front().result), false);
+  EXPECT_EQ(benchmarks->ran_shown_graph(*benchmarks->rows().front().result), false);
 }
 
 TEST_F(BenchmarksOfAnEditedDocument, AreComparedWithTheGraphAfterAnUndo) {
@@ -340,7 +340,7 @@ TEST_F(BenchmarksOfAnEditedDocument, AreComparedWithTheGraphAfterAnUndo) {
 TEST_F(BenchmarksOfAnEditedDocument, ANewRunIsShownAtOnce) {
   const test::HeldPool pool;
   run_well();
-  EXPECT_EQ(benchmarks->ran_what_is_shown(*benchmarks->rows().back().result), true);
+  EXPECT_EQ(benchmarks->ran_shown_graph(*benchmarks->rows().back().result), true);
   EXPECT_FALSE(says_different());
 }
 
