@@ -175,8 +175,8 @@ TableView::ColumnWidths TableView::widths_of(int c) const {
   return widths;
 }
 
-// Hides as few columns as possible, those with the highest hide_priority first, and shows hidden ones
-// again if they now fit.
+// Hides as few columns as possible, those with the highest hide_priority first, and shows hidden
+// ones again if they now fit.
 void TableView::hide_low_priority_columns(int space) {
   for (const int c : std::exchange(auto_hidden_, {})) setColumnHidden(c, false);
   const auto rank = [this](int c) {
