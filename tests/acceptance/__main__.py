@@ -5,23 +5,14 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-from .bench import Bench
+from .bench import Bench, title
 from .checks import ranks_run, samples_run
 from .faults import faults
-from .report import Report, describe_machine
+from .report import Report, attempt, describe_machine
 from .timing import sanitizer, timing
 from .unpack import readable
-
-
-def attempt(report: Report, name: str, check: Callable[[], None]) -> None:
-    """Makes a check. An unexpected error is a row of the report, and the other checks follow."""
-    try:
-        check()
-    except Exception as error:
-        report.add(name, "can be checked", f"{type(error).__name__}: {error}", False)
 
 
 def main() -> int:
@@ -36,7 +27,7 @@ def main() -> int:
         "--checks", default="samples,ranks,timing,faults,sanitizer", help="kinds of checks to make"
     )
     parser.add_argument(
-        "--minutes", type=float, default=30, help="the time after which no further sample is run"
+        "--minutes", type=float, default=30, help="the time after which checks are stopped or not run"
     )
     arguments = parser.parse_args()
     arguments.out.mkdir(parents=True, exist_ok=True)
@@ -57,18 +48,18 @@ def main() -> int:
     backends = arguments.backends.split(",")
     if "timing" in wanted:
         for sample in dict.fromkeys([joint, large]):
-            attempt(report, "timing", lambda s=sample: timing(bench, report, s))
+            attempt(report, f"{title(sample)}, timing", lambda s=sample: timing(bench, report, s))
     if "faults" in wanted:
         attempt(report, "faults", lambda: faults(bench, report, joint))
     if "ranks" in wanted:
         meshes = [joint, next((s for s in joints if "_tp2_fsdp2" in s.name), joint)]
         for sample in dict.fromkeys(meshes):
-            attempt(report, "ranks", lambda s=sample: ranks_run(bench, report, s, backends))
+            attempt(report, f"{title(sample)}, all ranks", lambda s=sample: ranks_run(bench, report, s, backends))
     if "sanitizer" in wanted:
         attempt(report, "sanitizer", lambda: sanitizer(bench, report, joint))
     if "samples" in wanted:
         for sample in samples:
-            attempt(report, "samples", lambda s=sample: samples_run(bench, report, [s], backends))
+            attempt(report, title(sample), lambda s=sample: samples_run(bench, report, [s], backends))
     report.write()
     print(report.summary())
     return 1 if report.failed else 0

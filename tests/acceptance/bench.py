@@ -11,7 +11,16 @@ from pathlib import Path
 from typing import Any
 
 
-_TIMED_OUT = 124  # as the program timeout
+TIMED_OUT = 124  # as the program timeout
+
+
+class OutOfTime(Exception):
+    """The time of --minutes is over."""
+
+    def __init__(self, seconds: float | None = None) -> None:
+        """``seconds``: the time after which the check was stopped; None if it has not started."""
+        super().__init__("not run: time" if seconds is None else f"stopped after {seconds:.0f} s: time")
+        self.has_started = seconds is not None
 
 
 def title(sample: Path) -> str:
@@ -22,7 +31,7 @@ def title(sample: Path) -> str:
 @dataclass
 class Bench:
     """The programs under test, the device that they run on, the folder for their output, and the
-    time at which no further run starts."""
+    time at which all runs end."""
 
     bin: Path
     on: str
@@ -30,26 +39,48 @@ class Bench:
     end: float = float("inf")
 
     @property
-    def is_late(self) -> bool:
-        return time.monotonic() > self.end
+    def left(self) -> float:
+        """The seconds until the end; negative after it."""
+        return self.end - time.monotonic()
+
+    def require(self, seconds: float = 0) -> None:
+        """Raises OutOfTime if no more than ``seconds`` are left."""
+        if self.left <= seconds:
+            raise OutOfTime
+
+    def finish(self, running: subprocess.Popen[str], timeout: float) -> subprocess.CompletedProcess[str]:
+        """Waits for a process and returns its output. Ends it after the timeout, and then returns the
+        exit code TIMED_OUT, or at the end of the time, and then raises OutOfTime."""
+        limit = max(0.0, min(timeout, self.left))
+        try:
+            output, error = running.communicate(timeout=limit)
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()  # not for the end of its output, which its children may keep open
+            if limit < timeout:
+                raise OutOfTime(limit) from None
+            return subprocess.CompletedProcess([], TIMED_OUT, "", f"not done after {timeout:.0f} s")
+        return subprocess.CompletedProcess([], running.returncode, output, error)
+
+    def execute(
+        self, command: list[str], timeout: float, env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs a program as ``finish`` does. Raises OutOfTime if no time is left."""
+        self.require()
+        running = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=env
+        )
+        return self.finish(running, timeout)
 
     def command(self, graph: Path, *options: str) -> list[str]:
         on = [] if "--on" in options else ["--on", self.on]
         return [str(self.bin / "jointer"), "bench", str(graph), *on, *options]
 
     def run(self, graph: Path, *options: str, timeout: float = 300, env: dict[str, str] | None = None):
-        """Runs a benchmark and waits until it ends, or until the timeout."""
+        """Runs a benchmark and waits until it ends, or until the timeout. Raises OutOfTime."""
         started = time.monotonic()
-        try:
-            done = subprocess.run(
-                [*self.command(graph, *options), "--json"],
-                capture_output=True,
-                text=True,
-                timeout=timeout,
-                env={**os.environ, **(env or {})},
-            )
-        except subprocess.TimeoutExpired:
-            done = subprocess.CompletedProcess([], _TIMED_OUT, "", f"not done after {timeout:.0f} s")
+        command = [*self.command(graph, *options), "--json"]
+        done = self.execute(command, timeout, env={**os.environ, **(env or {})})
         return Outcome.of(done, time.monotonic() - started)
 
 
@@ -87,7 +118,7 @@ class Outcome:
     def is_impossible(self) -> bool:
         """True if the run did not end in time, or if this machine lacks GPUs or memory for it."""
         lacks = ("GPUs, but this machine has", ", but its GPU has", ", but its share of")
-        return self.code == _TIMED_OUT or any(lack in self.error for lack in lacks)
+        return self.code == TIMED_OUT or any(lack in self.error for lack in lacks)
 
     @property
     def step_ms(self) -> float:

@@ -8,20 +8,33 @@ import subprocess
 import time
 from pathlib import Path
 
-from .bench import Bench, Outcome
-from .report import Report
+from .bench import Bench, Outcome, OutOfTime
+from .report import Report, attempt
 
+_TO_FIRST_STEP = 6  # seconds
 _LEFT_BYTES_BOUND = 64 << 20  # of the device's memory, after the processes have ended
 
 
 def faults(bench: Bench, report: Report, sample: Path) -> None:
     before = _used_bytes(bench.on)
-    _out_of_memory(bench, report, sample)
-    _device_assert(bench, report, sample)
-    _ended(bench, report, sample, signal.SIGKILL, "the rank is killed", "died")
-    _ended(bench, report, sample, signal.SIGSTOP, "the rank stops", "hung")
-    _interrupted(bench, report, sample)
-    _no_device(bench, report, sample)
+    parts = {
+        "memory limit": lambda: _out_of_memory(bench, report, sample),
+        "token ids out of range": lambda: _device_assert(bench, report, sample),
+        "the rank is killed": lambda: _ended(
+            bench, report, sample, signal.SIGKILL, "the rank is killed", "died"
+        ),
+        "the rank stops": lambda: _ended(bench, report, sample, signal.SIGSTOP, "the rank stops", "hung"),
+        "the user stops the run": lambda: _interrupted(bench, report, sample),
+    }
+    if bench.on == "cuda":
+        parts["no visible GPU"] = lambda: _no_device(bench, report, sample)
+    ran = [attempt(report, name, part) for name, part in parts.items()]
+    attempt(report, "after all faults", lambda: _nothing_left(bench, report, before, any(ran)))
+
+
+def _nothing_left(bench: Bench, report: Report, before: int | None, any_ran: bool) -> None:
+    if not any_ran:
+        raise OutOfTime
     after = _used_bytes(bench.on)
     report.add(
         "after all faults",
@@ -56,6 +69,7 @@ def _out_of_memory(bench: Bench, report: Report, sample: Path) -> None:
 
 def _device_assert(bench: Bench, report: Report, sample: Path) -> None:
     """Token ids beyond the embedding: an assertion in a kernel on a GPU, an error on the CPU."""
+    bench.require()
     try:
         inputs = _inputs_out_of_range(sample, bench.work / "out_of_range.safetensors")
     except Exception as error:  # the helper needs a Python with torch
@@ -89,6 +103,7 @@ def _inputs_out_of_range(sample: Path, path: Path) -> Path:
 
 def _start(bench: Bench, sample: Path, *options: str) -> subprocess.Popen[str]:
     """A running benchmark of many steps."""
+    bench.require(_TO_FIRST_STEP)
     return subprocess.Popen(
         [*bench.command(sample, "--solo", "0", "--iterations", "1000000", *options), "--json"],
         stdout=subprocess.PIPE,
@@ -97,10 +112,10 @@ def _start(bench: Bench, sample: Path, *options: str) -> subprocess.Popen[str]:
     )
 
 
-def _rank_of(parent: int, wait: float) -> int | None:
-    """The process of the rank, after ``wait`` seconds in which it can reach its first step; None if
-    there is none."""
-    time.sleep(wait)
+def _rank_of(parent: int) -> int | None:
+    """The process of the rank, after a time in which it can reach its first step; None if there is
+    none."""
+    time.sleep(_TO_FIRST_STEP)
     try:
         children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
     except OSError:
@@ -110,28 +125,19 @@ def _rank_of(parent: int, wait: float) -> int | None:
 
 def _ended(bench: Bench, report: Report, sample: Path, number: signal.Signals, check: str, status: str):
     running = _start(bench, sample, "--timeout", "5")
-    rank = _rank_of(running.pid, 6)
+    rank = _rank_of(running.pid)
     if rank is not None:
         os.kill(rank, number)
-    try:
-        output, error = running.communicate(timeout=60)
-    except subprocess.TimeoutExpired:
-        running.kill()
-        output, error = running.communicate()
-    outcome = Outcome.of(subprocess.CompletedProcess([], running.returncode, output, error), 0)
+    outcome = Outcome.of(bench.finish(running, 60), 0)
     _named(report, check, outcome, (status,), False)
 
 
 def _interrupted(bench: Bench, report: Report, sample: Path) -> None:
     running = _start(bench, sample)
-    rank = _rank_of(running.pid, 6)
+    rank = _rank_of(running.pid)
     running.send_signal(signal.SIGINT)
     started = time.monotonic()
-    try:
-        running.communicate(timeout=30)
-    except subprocess.TimeoutExpired:
-        running.kill()
-        running.communicate()
+    bench.finish(running, 30)
     seconds = time.monotonic() - started
     gone = rank is not None and not Path(f"/proc/{rank}").exists()
     report.add(
@@ -143,8 +149,6 @@ def _interrupted(bench: Bench, report: Report, sample: Path) -> None:
 
 
 def _no_device(bench: Bench, report: Report, sample: Path) -> None:
-    if bench.on != "cuda":
-        return
     hidden = {"CUDA_VISIBLE_DEVICES": ""}
     outcome = bench.run(sample, "--solo", "0", "--iterations", "1", env=hidden)
     _named(report, "no visible GPU, --on cuda", outcome, ("device",), False)

@@ -6,9 +6,12 @@ import json
 import platform
 import subprocess
 import time
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from .bench import OutOfTime
 
 
 @dataclass
@@ -57,6 +60,19 @@ class Report:
     @staticmethod
     def _line(row: Row) -> str:
         return f"{row.status:7} {row.seconds:6.1f} s  {row.check}: {row.figure} (bound: {row.bound})"
+
+
+def attempt(report: Report, name: str, check: Callable[[], None]) -> bool:
+    """Makes a check, and returns true unless its time was over before it started. An unexpected error
+    and the end of the time are rows of the report, and the other checks follow."""
+    try:
+        check()
+    except OutOfTime as late:
+        report.add(name, "can be checked", str(late), None)
+        return late.has_started
+    except Exception as error:
+        report.add(name, "can be checked", f"{type(error).__name__}: {error}", False)
+    return True
 
 
 def describe_machine(on: str) -> dict[str, Any]:

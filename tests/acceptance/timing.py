@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
-from .bench import Bench, title
+from .bench import TIMED_OUT, Bench, title
 from .report import Report
 
 _SUM_BOUND = 0.2
@@ -86,11 +85,11 @@ def _in_torch(bench: Bench, sample: Path) -> tuple[dict[str, Any], str]:
     if not torch.cuda.is_available():
         return {}, "this Python's torch finds no GPU"
     command = [sys.executable, "-m", "acceptance.in_torch", str(sample), bench.on]
+    done = bench.execute(command, _TORCH_SECONDS)
+    if done.returncode == TIMED_OUT:
+        return {}, f"torch is {done.stderr}"
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_TORCH_SECONDS)
         return json.loads(done.stdout.splitlines()[-1]), ""
-    except subprocess.TimeoutExpired:
-        return {}, f"torch is not done after {_TORCH_SECONDS} s"
     except (IndexError, json.JSONDecodeError):
         return {}, (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
 
@@ -133,6 +132,7 @@ def compare_steps(
 
 def sanitizer(bench: Bench, report: Report, sample: Path) -> None:
     """compute-sanitizer finds no invalid access in a step."""
+    bench.require()
     program = shutil.which("compute-sanitizer")
     if bench.on != "cuda" or program is None:
         report.add("compute-sanitizer", "no errors", "it is not here", None)
@@ -140,10 +140,9 @@ def sanitizer(bench: Bench, report: Report, sample: Path) -> None:
     runner = Path(os.environ.get("JOINTER_RUNNER", bench.bin / "jointer-runner"))
     command = [program, "--error-exitcode", "9", str(runner.parent / "jointer-runner-cuda"), str(sample)]
     command += ["--on=cuda", "--solo=0", "--warmup=0", "--iterations=1"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=_SANITIZER_SECONDS)
-    except subprocess.TimeoutExpired:
-        report.add("compute-sanitizer", "no errors", f"not done after {_SANITIZER_SECONDS} s", None)
+    done = bench.execute(command, _SANITIZER_SECONDS)
+    if done.returncode == TIMED_OUT:
+        report.add("compute-sanitizer", "no errors", done.stderr, None)
         return
     lines = done.stdout.splitlines()
     found = [line for line in lines if line.startswith("=========")]

@@ -7,10 +7,12 @@ import io
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tarfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +131,77 @@ def test_a_run_that_does_not_end_is_skipped(tmp_path: Path, monkeypatch: pytest.
     ranks_run(Bench(tmp_path, "cpu", tmp_path, end=0), report, tmp_path / "graph.json", ["interpret"])
     assert [row.status for row in report.rows] == ["skipped", "skipped"]
     assert report.rows[0].figure == "error: 2 ranks need 2 GPUs, but this machine has 1"
-    assert report.rows[1].figure == "the time of --minutes is over"
+    assert report.rows[1].figure == "not run: time"
+
+
+_KINDS = ["samples", "ranks", "timing", "faults", "sanitizer"]
+
+
+def _limited(folder: Path, checks: list[str], minutes: float) -> list[dict[str, Any]]:
+    """The rows of checks with a time limit, of programs that do not end."""
+    _write_small_sample(folder / "small.joint.json.zst")
+    _program(folder / "jointer", "exec sleep 60")
+    paths = [ROOT / "tests", ROOT / "tests/runner", ROOT / "resources/python"]
+    command = [sys.executable, "-m", "acceptance", "--on", "cuda", "--out", folder, "--bin", folder]
+    command += ["--samples", folder, "--minutes", minutes, "--checks", ",".join(checks)]
+    done = subprocess.run(
+        list(map(str, command)), capture_output=True, text=True, timeout=50,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return json.loads((folder / "report.json").read_text())["rows"]
+
+
+def test_no_part_runs_after_the_time_limit(tmp_path: Path) -> None:
+    rows = _limited(tmp_path, _KINDS, 0)
+    assert {(row["figure"], row["status"]) for row in rows} == {("not run: time", "skipped")}
+    backends = ["interpret", "cudagraph", "inductor"]
+    assert [row["check"] for row in rows] == [
+        "small.joint, timing",
+        "memory limit",
+        "token ids out of range",
+        "the rank is killed",
+        "the rank stops",
+        "the user stops the run",
+        "no visible GPU",
+        "after all faults",
+        *[f"small.joint, all ranks, {backend}" for backend in backends],
+        "sanitizer",
+        *[f"small.joint, {backend}" for backend in backends],
+    ]
+
+
+@pytest.mark.parametrize("kind", ["samples", "ranks", "timing", "faults"])
+def test_a_part_is_stopped_at_the_time_limit(kind: str, tmp_path: Path) -> None:
+    started = time.monotonic()
+    rows = _limited(tmp_path, [kind], 0.05)
+    assert time.monotonic() - started < 40
+    figures = [row["figure"] for row in rows if row["check"] != "after all faults"]
+    assert re.fullmatch(r"stopped after \d s: time", figures[0])
+    assert set(figures[1:]) <= {"not run: time"}
+
+
+def test_a_fault_is_stopped_at_the_time_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests")
+    from acceptance import faults
+    from acceptance.bench import Bench
+    from acceptance.report import Report
+
+    _program(tmp_path / "jointer", "exec sleep 60")
+    monkeypatch.setattr(faults, "_TO_FIRST_STEP", 0)
+    for part in ("_out_of_memory", "_device_assert"):
+        monkeypatch.setattr(faults, part, lambda *_: None)
+    report = Report(tmp_path)
+    faults.faults(Bench(tmp_path, "cpu", tmp_path, end=time.monotonic() + 2), report, tmp_path / "g")
+    first, *others = report.rows[:3]
+    assert first.check == "the rank is killed"
+    assert re.fullmatch(r"stopped after \d s: time", first.figure)
+    assert [(row.check, row.figure) for row in others] == [
+        ("the rank stops", "not run: time"),
+        ("the user stops the run", "not run: time"),
+    ]
 
 
 def test_an_error_of_a_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
