@@ -58,4 +58,14 @@ int visible_gpus(const std::string& root) {
   return named_gpus(visible, files == 0 ? std::numeric_limits<int>::max() : files);
 }
 
+std::string only_gpu(int index) {
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  if (visible == nullptr) return std::to_string(index);
+  std::string_view rest = visible, entry;
+  for (int i = 0; i <= index; ++i) entry = take_part(rest, ',');
+  std::string name(entry);
+  std::erase(name, ' ');
+  return name;
+}
+
 }  // namespace jointer

@@ -17,4 +17,8 @@ int visible_gpus(const std::string& root = "/");
 // none. Every entry that begins with `GPU-` or `MIG-` counts as valid.
 int named_gpus(std::string_view visible, int gpus);
 
+// The value of CUDA_VISIBLE_DEVICES with which a program that this process starts sees only the GPU
+// that is CUDA device `index` of this process.
+std::string only_gpu(int index);
+
 }  // namespace jointer

@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
@@ -383,6 +385,24 @@ TEST(DeviceSession, NothingIsCompiledOnADeviceForOneProcess) {
                 testing::StartsWith("Fake device is in exclusive compute mode, so the compiler"));
     EXPECT_THAT(run.rank.reason, testing::HasSubstr("`nvidia-smi -c DEFAULT`"));
   }
+}
+
+// Each rank's compiler uses the GPU of its rank.
+TEST(DeviceSession, TheCompilerSeesTheDeviceOfItsRank) {
+  const TemporaryFolder folder;
+  const std::string program = folder / "python";
+  std::ofstream(program)
+      << "#!/bin/sh\n"
+      << R"(echo "{\"event\":\"failed\",\"text\":\"sees $CUDA_VISIBLE_DEVICES\"}")";
+  std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+  ::setenv("JOINTER_PYTHON", program.c_str(), 1);
+  ::setenv("CUDA_VISIBLE_DEVICES", "3,5", 1);
+  const RankRun run =
+      run_on_fake_device({.graph = kShardedStep, .options = {"--backend=inductor"}});
+  ::unsetenv("JOINTER_PYTHON");
+  ::unsetenv("CUDA_VISIBLE_DEVICES");
+  EXPECT_EQ(run.rank.kind, "compile");
+  EXPECT_EQ(run.rank.reason, "sees 3");
 }
 
 // An operator without a deterministic kernel is an error only in the first try.

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "app/runner/backends/compiler.h"
@@ -97,6 +98,8 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
       .progress = [&](const std::string&, std::int64_t done,
                       std::int64_t total) { reporter.stage("compile", done, total); },
       .note = [&](const std::string& text) { reporter.note(text); }};
+  const std::optional<int> gpu =
+      options.device.is_cpu() ? std::nullopt : std::optional<int>(options.device.index());
   JOINTER_TRY(const std::vector<CompiledPackage> packages,
               run_compiler({.graph = options.files.graph,
                             .backward = options.files.backward,
@@ -106,7 +109,8 @@ Result<std::vector<CompiledRegion>> compile_regions(const Graph& graph,
                             .assumptions = request.assumptions,
                             .artifacts = request.artifacts,
                             .torch = std::string(torch_version()),
-                            .rank = options.rank},
+                            .rank = options.rank,
+                            .gpu = gpu},
                            listener));
   std::vector<CompiledRegion> regions;
   for (const CompiledPackage& package : packages) {

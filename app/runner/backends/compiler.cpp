@@ -8,6 +8,7 @@
 #include "core/base/json_fields.h"
 #include "core/base/take_part.h"
 #include "core/process/child.h"
+#include "core/process/gpus.h"
 #include "core/process/python.h"
 
 namespace jointer::runner {
@@ -95,6 +96,8 @@ Result<std::vector<CompiledPackage>> run_compiler(const CompilerRequest& request
   for (std::string& argument : arguments_of(request)) python.command.push_back(std::move(argument));
   // The compiler is a single process, so it must not inherit this rank's WORLD_SIZE.
   python.environment.emplace_back("WORLD_SIZE", "1");
+  // It uses its first device, which must be this rank's.
+  if (request.gpu) python.environment.emplace_back("CUDA_VISIBLE_DEVICES", only_gpu(*request.gpu));
   JOINTER_TRY(Child child, Child::start({.command = std::move(python.command),
                                          .environment = std::move(python.environment),
                                          .on_line = on_line}));

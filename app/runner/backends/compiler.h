@@ -3,6 +3,7 @@
 // Runs the compiler, `python -m jointer compile`, in a child process.
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct CompilerRequest {
   std::string artifacts;
   std::string torch;  // version that will load the packages
   int rank = 0;
+  // The CUDA device of the rank, which is the only one that the compiler sees; std::nullopt on the
+  // CPU.
+  std::optional<int> gpu;
 };
 
 // An input or output of a package.

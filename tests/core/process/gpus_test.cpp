@@ -81,5 +81,13 @@ TEST_F(VisibleGpus, UnderWslThereIsOneFileForAll) {
   EXPECT_EQ(count(), 0);
 }
 
+TEST_F(VisibleGpus, OneOfThemIsNamedAsTheVariableNamesIt) {
+  EXPECT_EQ(only_gpu(1), "1");
+  make_visible("2, 5,GPU-1f");
+  EXPECT_EQ(only_gpu(0), "2");
+  EXPECT_EQ(only_gpu(1), "5");
+  EXPECT_EQ(only_gpu(2), "GPU-1f");
+}
+
 }  // namespace
 }  // namespace jointer::test
