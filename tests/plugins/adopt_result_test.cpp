@@ -6,18 +6,12 @@
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
 #include "core/graph/canonical.h"
-#include "core/graph/literal.h"
+#include "tests/support/graphs.h"
 
 namespace jointer::test {
 namespace {
 
 using testing::HasSubstr;
-
-Graph graph_of(const char* text) {
-  auto graph = parse_literal(text);
-  EXPECT_TRUE(graph) << graph.error().message;
-  return *std::move(graph);
-}
 
 // As a host returns it.
 Graph through_file(const Graph& graph) {
@@ -49,7 +43,7 @@ class AdoptResultTest : public testing::Test {
 };
 
 TEST_F(AdoptResultTest, AMoveKeepsIds) {
-  Graph graph = graph_of(kGraph);
+  Graph graph = parse(kGraph);
   Graph result = through_file(graph);
   const NodeId moved = result.find("b");
   result.move(std::span(&moved, 1), result.find("c"));
@@ -61,7 +55,7 @@ TEST_F(AdoptResultTest, AMoveKeepsIds) {
 }
 
 TEST_F(AdoptResultTest, AnnotationsAndGroupsAreIncluded) {
-  Graph graph = graph_of(kGraph);
+  Graph graph = parse(kGraph);
   Graph result = through_file(graph);
   result.node(result.find("a")).custom = result.intern(R"({"compile_with_inductor":{}})");
   const GroupId twin = result.add_group({.name = result.intern("twin"), .ranks = {0, 1}});
@@ -83,8 +77,8 @@ TEST_F(AdoptResultTest, AnnotationsAndGroupsAreIncluded) {
 }
 
 TEST_F(AdoptResultTest, TheGraphIsNewIfNoEditProducesIt) {
-  Graph graph = graph_of(kGraph);
-  const Graph result = graph_of("x: f32[8] = input\nk: f32[8] = constant\nreturn [k]");
+  Graph graph = parse(kGraph);
+  const Graph result = parse("x: f32[8] = input\nk: f32[8] = constant\nreturn [k]");
   ASSERT_TRUE(adopt_result(graph, through_file(graph), result, context));
   EXPECT_EQ(graph_hash(graph), graph_hash(result));
   ASSERT_EQ(context.decisions().size(), 1U);
@@ -94,14 +88,14 @@ TEST_F(AdoptResultTest, TheGraphIsNewIfNoEditProducesIt) {
 
 // The file that the host returns lacks the distance between the ranks of the group.
 TEST_F(AdoptResultTest, ANewGraphInheritsTheAssumptions) {
-  Graph graph = graph_of(R"(
+  Graph graph = parse(R"(
     x: f32[8] = input
     g: f32[32] = _c10d_functional.all_gather_into_tensor(x, 4, 'fsdp')
     w: f32[32] = _c10d_functional.wait_tensor(g)
     return [w]
   )");
   ASSERT_TRUE(graph.assume(Assumptions::parse("stride:fsdp=2").value()));
-  const Graph result = graph_of(R"(
+  const Graph result = parse(R"(
     x: f32[8] = input
     k: f32[8] = constant
     g: f32[32] = _c10d_functional.all_gather_into_tensor(k, 4, 'fsdp')
@@ -113,24 +107,26 @@ TEST_F(AdoptResultTest, ANewGraphInheritsTheAssumptions) {
   EXPECT_EQ(graph.assumptions().text(), "stride:fsdp=2");
 }
 
-// A pass's result for kGraph, and the error message.
+// The result of a pass on a graph with two inputs and three outputs, and the error message.
 struct BrokenSignature {
-  const char *name, *result, *message;
+  const char *name, *message;
+  const char* outputs = "a, b, None";
+  const char* calls = "a: f32[8] = aten.relu(x)\nb: f32[4] = aten.neg(y)\n";
+  const char* inputs = "x: f32[8] = input\ny: f32[4] = input\n";
 };
+
+Graph graph_of(const BrokenSignature& signature) {
+  return parse(
+      fmt::format("{}{}return [{}]", signature.inputs, signature.calls, signature.outputs));
+}
 
 class BrokenSignatureTest : public AdoptResultTest,
                             public testing::WithParamInterface<BrokenSignature> {};
 
 TEST_P(BrokenSignatureTest, IsRefused) {
-  Graph graph = graph_of(R"(
-    x: f32[8] = input
-    y: f32[4] = input
-    a: f32[8] = aten.relu(x)
-    b: f32[4] = aten.neg(y)
-    return [a, b, None]
-  )");
+  Graph graph = graph_of(BrokenSignature{});
   const std::string before = graph_hash(graph);
-  const auto taken = adopt_result(graph, through_file(graph), graph_of(GetParam().result), context);
+  const auto taken = adopt_result(graph, through_file(graph), graph_of(GetParam()), context);
   ASSERT_FALSE(taken);
   EXPECT_EQ(taken.error().kind, Error::Kind::run);
   EXPECT_THAT(taken.error().message, testing::StartsWith(GetParam().message));
@@ -140,82 +136,37 @@ TEST_P(BrokenSignatureTest, IsRefused) {
 
 INSTANTIATE_TEST_SUITE_P(
     AdoptResult, BrokenSignatureTest,
-    testing::Values(BrokenSignature{"FewerOutputs", R"(
-          x: f32[8] = input
-          y: f32[4] = input
-          a: f32[8] = aten.relu(x)
-          b: f32[4] = aten.neg(y)
-          return [b, None]
-        )",
-                                    "returned 2 outputs instead of 3; "},
-                    BrokenSignature{"NoneOutput", R"(
-          x: f32[8] = input
-          y: f32[4] = input
-          a: f32[8] = aten.relu(x)
-          return [a, None, None]
-        )",
-                                    "returned None as output 1 instead of b; "},
-                    BrokenSignature{"NoMoreNone", R"(
-          x: f32[8] = input
-          y: f32[4] = input
-          a: f32[8] = aten.relu(x)
-          b: f32[4] = aten.neg(y)
-          return [a, b, b]
-        )",
-                                    "returned b as output 2 instead of None; "},
-                    BrokenSignature{
-                        "OtherShape", R"(
-          x: f32[8] = input
-          y: f32[4] = input
-          a: f32[8] = aten.relu(x)
-          b: f32[4] = aten.neg(y)
-          return [b, a, None]
-        )",
-                        "returned b (f32[4] on cuda:0) as output 0 instead of a (f32[8] on "},
-                    BrokenSignature{"OtherType", R"(
-          x: f32[8] = input
-          y: f32[4] = input
-          a: bf16[8] = aten._to_copy(x, dtype=torch.bfloat16)
-          b: f32[4] = aten.neg(y)
-          return [a, b, None]
-        )",
-                                    "returned a (bf16[8]"},
-                    BrokenSignature{"InputsInAnotherOrder", R"(
-          y: f32[4] = input
-          x: f32[8] = input
-          a: f32[8] = aten.relu(x)
-          b: f32[4] = aten.neg(y)
-          return [a, b, None]
-        )",
-                                    "changed the order of the inputs: y is in the position of x; "},
-                    BrokenSignature{"AnInputLess", R"(
-          y: f32[4] = input
-          a: f32[8] = aten.full([8], 0)
-          b: f32[4] = aten.neg(y)
-          return [a, b, None]
-        )",
-                                    "removed the input x; "},
-                    BrokenSignature{"AnInputMore", R"(
-          x: f32[8] = input
-          y: f32[4] = input
-          z: f32[4] = input
-          a: f32[8] = aten.relu(x)
-          b: f32[4] = aten.neg(y)
-          return [a, b, None]
-        )",
-                                    "added the input z; "},
-                    BrokenSignature{"AnotherInput", R"(
-          x: f32[8] = input
-          y: f32[6] = input
-          a: f32[8] = aten.relu(x)
-          b: f32[4] = aten.full([4], 0)
-          return [a, b, None]
-        )",
-                                    "changed the input y from f32[4]"}),
+    testing::Values(
+        BrokenSignature{"FewerOutputs", "returned 2 outputs instead of 3; ", "b, None"},
+        BrokenSignature{"NoneOutput", "returned None as output 1 instead of b; ", "a, None, None",
+                        "a: f32[8] = aten.relu(x)\n"},
+        BrokenSignature{"NoMoreNone", "returned b as output 2 instead of None; ", "a, b, b"},
+        BrokenSignature{"OtherShape",
+                        "returned b (f32[4] on cuda:0) as output 0 instead of a (f32[8] on ",
+                        "b, a, None"},
+        BrokenSignature{
+            .name = "OtherType",
+            .message = "returned a (bf16[8]",
+            .calls =
+                "a: bf16[8] = aten._to_copy(x, dtype=torch.bfloat16)\nb: f32[4] = aten.neg(y)\n"},
+        BrokenSignature{.name = "InputsInAnotherOrder",
+                        .message = "changed the order of the inputs: y is in the position of x; ",
+                        .inputs = "y: f32[4] = input\nx: f32[8] = input\n"},
+        BrokenSignature{.name = "AnInputLess",
+                        .message = "removed the input x; ",
+                        .calls = "a: f32[8] = aten.full([8], 0)\nb: f32[4] = aten.neg(y)\n",
+                        .inputs = "y: f32[4] = input\n"},
+        BrokenSignature{.name = "AnInputMore",
+                        .message = "added the input z; ",
+                        .inputs = "x: f32[8] = input\ny: f32[4] = input\nz: f32[4] = input\n"},
+        BrokenSignature{.name = "AnotherInput",
+                        .message = "changed the input y from f32[4]",
+                        .calls = "a: f32[8] = aten.relu(x)\nb: f32[4] = aten.full([4], 0)\n",
+                        .inputs = "x: f32[8] = input\ny: f32[6] = input\n"}),
     [](const auto& each) { return each.param.name; });
 
 TEST_F(AdoptResultTest, DescriptorsStayAtTheirPositions) {
-  Graph graph = graph_of(kGraph);
+  Graph graph = parse(kGraph);
   const PartId part{std::size_t{0}};
   const NodeId output = graph.order().back(), x = graph.find("x");
   constexpr std::string_view kParameter = R"({"type":"ParamAOTInput","target":"w"})";
@@ -236,15 +187,15 @@ TEST_F(AdoptResultTest, DescriptorsStayAtTheirPositions) {
 
 // A plugin may partition, which changes the signature.
 TEST_F(AdoptResultTest, APairMayHaveADifferentSignature) {
-  Graph graph = graph_of(R"(
+  Graph graph = parse(R"(
     x: f32[8] = input
     t: f32[8] = tangent
     a: f32[8] = aten.relu(x)
     g: f32[8] = aten.mul.Tensor(t, a)
     return [a, g]
   )");
-  Graph forward = graph_of("x: f32[8] = input\na: f32[8] = aten.relu(x)\nreturn [a]");
-  Graph backward = graph_of(R"(
+  Graph forward = parse("x: f32[8] = input\na: f32[8] = aten.relu(x)\nreturn [a]");
+  Graph backward = parse(R"(
     a: f32[8] = saved
     t: f32[8] = tangent
     g: f32[8] = aten.mul.Tensor(t, a)
