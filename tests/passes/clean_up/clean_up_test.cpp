@@ -22,7 +22,7 @@ StepResult run(const Graph& graph, std::string_view pass) {
   return std::move(steps.front());
 }
 
-std::vector<std::string> calls_after(std::string_view literal, std::string_view pass) {
+std::vector<std::string> calls_after(std::string_view pass, std::string_view literal) {
   return calls_of(*run(parse(literal), pass).graph);
 }
 
@@ -52,12 +52,12 @@ TEST(EliminateDeadCode, KeepsWritesWaitsAndChecks) {
     check: none = aten._assert_async.msg(ok, 'all')
     return [x]
   )";
-  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code{drop_asserts=false}"),
+  EXPECT_THAT(calls_after("eliminate_dead_code{drop_asserts=false}", kLiteral),
               ElementsAre("c", "r", "w", "ok", "check"));
 }
 
 TEST(EliminateDeadCode, RemovesAssertsAndTheirInputs) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("eliminate_dead_code", R"(
     x: i64[4] = input
     small: bool[4] = aten.le.Scalar(x, 7)
     all: bool[] = aten.all(small)
@@ -66,8 +66,7 @@ TEST(EliminateDeadCode, RemovesAssertsAndTheirInputs) {
     read: bool[] = aten.any(y)
     check_1: none = aten._assert_async(read)
     return [y]
-  )",
-                          "eliminate_dead_code"),
+  )"),
               ElementsAre("y"));
 }
 
@@ -78,8 +77,8 @@ TEST(EliminateDeadCode, KeepsRandomCallsUnlessConfigured) {
     s: f32[4] = aten.relu(r)
     return [x]
   )";
-  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code"), ElementsAre("r"));
-  EXPECT_THAT(calls_after(kLiteral, "eliminate_dead_code{drop_random=true}"), ElementsAre());
+  EXPECT_THAT(calls_after("eliminate_dead_code", kLiteral), ElementsAre("r"));
+  EXPECT_THAT(calls_after("eliminate_dead_code{drop_random=true}", kLiteral), ElementsAre());
 }
 
 TEST(CanonicalizeGraph, RemovesIdentities) {
@@ -102,38 +101,35 @@ TEST(CanonicalizeGraph, RemovesIdentities) {
 }
 
 TEST(CanonicalizeGraph, RemovesInverseTransposes) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("canonicalize_graph", R"(
     x: f32[4,6] = input
     t: f32[6,4] = aten.t(x)
     d: f32[6,4] = aten.detach(t)
     back: f32[4,6] = aten.t(d)
     a: f32[4,6] = aten.relu(back)
     return [a]
-  )",
-                          "canonicalize_graph"),
+  )"),
               ElementsAre("a"));
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("canonicalize_graph", R"(
     x: f32[4,6] = input
     t: f32[6,4] = aten.t(x)
     back: f32[4,6] = aten.t(t)
     a: f32[4,6] = aten.relu(back)
     b: f32[6,4] = aten.relu(t)
     return [a, b]
-  )",
-                          "canonicalize_graph"),
+  )"),
               ElementsAre("t", "a", "b"))
       << "other calls read the inner one";
 }
 
 TEST(CanonicalizeGraph, KeepsOtherSizesAndSteps) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("canonicalize_graph", R"(
     x: f32[4,6] = input
     every: f32[2,6] = aten.slice.Tensor(x, 0, 0, 4, 2)
     turned: f32[6,4] = aten.t(x)
     other: f32[6,4] = aten.view(x, [6, 4])
     return [every, turned, other]
-  )",
-                          "canonicalize_graph"),
+  )"),
               ElementsAre("every", "turned", "other"));
 }
 
@@ -145,28 +141,26 @@ TEST(CanonicalizeGraph, KeepsValuesThatABackwardLooksUpByName) {
     a: f32[4,6] = aten.relu(d)
     return [a, d]
   )";
-  EXPECT_THAT(calls_after(kText, "canonicalize_graph"), ElementsAre("d", "a"));
+  EXPECT_THAT(calls_after("canonicalize_graph", kText), ElementsAre("d", "a"));
 }
 
 TEST(CanonicalizeGraph, KeepsInPlaceShapeChanges) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("canonicalize_graph", R"(
     x: f32[4,6] = input
     d: f32[4,6] = aten.detach(x)
     u: f32[1,4,6] = aten.unsqueeze_(d, 0)
     a: f32[4,6] = aten.relu(x)
     return [a, u]
-  )",
-                          "canonicalize_graph"),
+  )"),
               ElementsAre("d", "u", "a"));
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("canonicalize_graph", R"(
     x: f32[4,6] = input
     t: f32[6,4] = aten.t(x)
     back: f32[4,6] = aten.t(t)
     u: f32[1,4,6] = aten.unsqueeze_(x, 0)
     a: f32[4,6] = aten.relu(back)
     return [a, u]
-  )",
-                          "canonicalize_graph"),
+  )"),
               ElementsAre("t", "back", "u", "a"))
       << "the transposes do not see the new shape of x";
 }
@@ -218,7 +212,7 @@ TEST(DeduplicateFsdpUnshardChains, GathersOnce) {
 }
 
 TEST(DeduplicateFsdpUnshardChains, LeavesFinalViewsToTheirReaders) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("deduplicate_fsdp_unshard_chains", R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
     g1: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
@@ -234,13 +228,12 @@ TEST(DeduplicateFsdpUnshardChains, LeavesFinalViewsToTheirReaders) {
     e2: bf16[8,8] = aten.view(k2, [8,8])
     z: bf16[8,8] = aten.mm(e2, y)
     return [z]
-  )",
-                          "deduplicate_fsdp_unshard_chains"),
+  )"),
               ElementsAre("g1", "w1", "v1", "k1", "e1", "y", "e2", "z"));
 }
 
 TEST(DeduplicateFsdpUnshardChains, KeepsDeliberateRecomputation) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("deduplicate_fsdp_unshard_chains", R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
     g1: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
@@ -250,13 +243,12 @@ TEST(DeduplicateFsdpUnshardChains, KeepsDeliberateRecomputation) {
     y: f32[8,8] = aten.mm(w1, w1)
     z: f32[8,8] = aten.mm(w2, w2)                                         {backward}
     return [y, z]
-  )",
-                          "deduplicate_fsdp_unshard_chains"),
+  )"),
               ElementsAre("g1", "w1", "g2", "w2", "y", "z"));
 }
 
 TEST(DeduplicateFsdpUnshardChains, KeepsReadersOfOtherContents) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("deduplicate_fsdp_unshard_chains", R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
     g1: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
@@ -269,14 +261,13 @@ TEST(DeduplicateFsdpUnshardChains, KeepsReadersOfOtherContents) {
     y: f32[8,8] = aten.mm(w1, w2)
     z: f32[8,8] = aten.mm(y, w3)
     return [z]
-  )",
-                          "deduplicate_fsdp_unshard_chains"),
+  )"),
               ElementsAre("g1", "w1", "o", "g2", "w2", "y", "z"))
       << "the gathers on the same side of the write are merged";
 }
 
 TEST(DeduplicateFsdpUnshardChains, KeepsWrittenValues) {
-  EXPECT_THAT(calls_after(R"(
+  EXPECT_THAT(calls_after("deduplicate_fsdp_unshard_chains", R"(
     group fsdp: 0 1
     w: f32[4,8] = parameter
     g1: f32[8,8] = _c10d_functional.all_gather_into_tensor(w, 2, 'fsdp')
@@ -286,8 +277,7 @@ TEST(DeduplicateFsdpUnshardChains, KeepsWrittenValues) {
     o: f32[8,8] = aten.add_.Tensor(w1, 1)
     y: f32[8,8] = aten.mm(w1, w2)
     return [y]
-  )",
-                          "deduplicate_fsdp_unshard_chains"),
+  )"),
               ElementsAre("g1", "w1", "g2", "w2", "o", "y"));
 }
 
