@@ -17,6 +17,20 @@
 namespace jointer::views {
 namespace {
 
+// A gather of the result of a cast, which is not directly before it.
+constexpr std::string_view kGatherAfterCast = R"(
+  group fsdp: 0 1
+  x: f32[512,512] = input
+  w: bf16[512,512] = input
+  c: f32[512,512] = aten._to_copy(w, dtype=f32)
+  a: f32[512,512] = aten.mm(x, x)
+  b: f32[512,512] = aten.mm(a, x)
+  g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
+  v: f32[1024,512] = _c10d_functional.wait_tensor(g)
+  y: f32[1024,512] = aten.mm(v, b)
+  return [y]
+)";
+
 class MovePlannerTest : public test::TwoGathers {
  protected:
   void SetUp() override {
@@ -37,9 +51,14 @@ class MovePlannerTest : public test::TwoGathers {
                      [this](const QString& why) { refusals << why; });
   }
 
-  void open_with_unused_node() {
+  void open(std::string_view literal) {
     document.reset();
-    snapshot_ = test::snapshot_of(R"(
+    refusals.clear();
+    snapshot_ = test::snapshot_of(literal);
+    open();
+  }
+  void open_with_unused_node() {
+    open(R"(
       x: f32[512,512] = input
       a: f32[512,512] = aten.mm(x, x)
       d: f32[512,512] = aten.mm(x, x)
@@ -47,7 +66,6 @@ class MovePlannerTest : public test::TwoGathers {
       b: f32[512,512] = aten.mm(a, c)
       return [b]
     )");
-    open();
   }
 
   [[nodiscard]] Editing& editing() const { return document->editing(); }
@@ -65,6 +83,12 @@ class MovePlannerTest : public test::TwoGathers {
   void run_all() const {
     for (int i = 0; i < 20; ++i) run();
     EXPECT_TRUE(editing().is_settled());
+  }
+  // Picks up a node, and returns what is held once that is known.
+  const auto* hold(NodeId taken) const {
+    planner().take(taken);
+    run_all();
+    return planner().held();
   }
   void move(const char* name, const char* before) const {
     const auto edit = move_edit(document->graph(), std::vector{node(name)}, node(before));
@@ -134,9 +158,7 @@ TEST_F(MovePlannerTest, GivingUpAPickUpDropsItsCommands) {
   planner().take(node("v1"));
   planner().to_end(1);
   planner().give_up();
-  planner().take(node("v2"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  ASSERT_NE(hold(node("v2")), nullptr);
   EXPECT_EQ(planner().held()->handle, node("v2"));
   EXPECT_EQ(planner().held()->gap, planner().held()->preview.current());
   EXPECT_EQ(editing().entry_count(), 0);
@@ -181,9 +203,7 @@ TEST_F(MovePlannerTest, RequestsApplyToTheSelectionAtThatTime) {
 // elsewhere.
 TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
   for (const char* selected : {"g", "v"}) {
-    document.reset();
-    refusals.clear();
-    snapshot_ = test::snapshot_of(R"(
+    open(R"(
       group fsdp: 0 1
       s: f32[1024,1024] = input
       x: f32[4096,4096] = input
@@ -200,7 +220,6 @@ TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
       y: bf16[4096,4096] = aten.mm(d, e)
       return [y, a, u]
     )");
-    open();
     const std::int64_t exposed = document->analysis().simulation.exposed_ns();
     select({selected});
     planner().to_best(true);
@@ -222,9 +241,7 @@ TEST_F(MovePlannerTest, BestPositionIsThatOfTheWholeCollective) {
 // needed before the second. The peak is elsewhere.
 TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
   for (const char* selected : {"g", "v"}) {
-    document.reset();
-    refusals.clear();
-    snapshot_ = test::snapshot_of(R"(
+    open(R"(
       group fsdp: 0 1
       s: f32[2048,4096] = input
       w: bf16[2048,4096] = input
@@ -242,7 +259,6 @@ TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
       y: f32[4096,4096] = aten.mm(v, e)
       return [y, u, b, p]
     )");
-    open();
     const std::int64_t exposed = document->analysis().simulation.exposed_ns();
     select({selected});
     planner().to_best();
@@ -256,8 +272,7 @@ TEST_F(MovePlannerTest, BestPositionMayBeThatWithoutTheChain) {
 }
 
 TEST_F(MovePlannerTest, AHeldBlockAtItsBestPositionSaysWhatBlocksIt) {
-  document.reset();
-  snapshot_ = test::snapshot_of(R"(
+  open(R"(
     group tp: 0 1
     x: f32[512,512] = input
     a: f32[512,512] = aten.mm(x, x)
@@ -266,10 +281,7 @@ TEST_F(MovePlannerTest, AHeldBlockAtItsBestPositionSaysWhatBlocksIt) {
     y: f32[512,512] = aten.mm(v, x)
     return [y]
   )");
-  open();
-  planner().take(node("r"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  ASSERT_NE(hold(node("r")), nullptr);
   planner().to_best();
   ASSERT_EQ(refusals.size(), 1);
   EXPECT_TRUE(refusals.front().startsWith("No other position is better. Held by a"))
@@ -351,9 +363,7 @@ TEST_F(MovePlannerTest, AnotherBlockDoesNotShowTheFirstOnesPosition) {
   planner().take(node("v1"));
   planner().to_end(1);  // its graph is being computed
   planner().give_up();
-  planner().take(node("g2"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  ASSERT_NE(hold(node("g2")), nullptr);
   EXPECT_EQ(planner().held()->shown, planner().held()->from);
   planner().to_end(-1);
   run_all();
@@ -373,8 +383,7 @@ TEST_F(MovePlannerTest, BlockThatReturnsIsShownWhereItIs) {
 
 // Nodes that are not adjacent are gathered only by a move.
 TEST_F(MovePlannerTest, HeldNodesThatAreNotAdjacentStayWhereTheyAreUntilMoved) {
-  document.reset();
-  snapshot_ = test::snapshot_of(R"(
+  open(R"(
     x: f32[512,512] = input
     p: f32[512,512] = aten.mm(x, x)
     u: f32[4096,4096] = aten.new_zeros(x, [4096, 4096])
@@ -384,12 +393,9 @@ TEST_F(MovePlannerTest, HeldNodesThatAreNotAdjacentStayWhereTheyAreUntilMoved) {
     y: f32[512,512] = aten.mm(p, q)
     return [y, r]
   )");
-  open();
   const Figures before = figures_of(metrics_of(document->graph(), document->analysis()));
   select({"p", "q"});
-  planner().take(node("p"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  ASSERT_NE(hold(node("p")), nullptr);
   EXPECT_EQ(planner().held()->block.size(), 2U);
   EXPECT_EQ(planner().held()->figures(), before);
   EXPECT_EQ(planner().held()->shown, planner().held()->from);
@@ -407,23 +413,8 @@ TEST_F(MovePlannerTest, HeldNodesThatAreNotAdjacentStayWhereTheyAreUntilMoved) {
 
 // The cast is not right before the gather.
 TEST_F(MovePlannerTest, IncludingOrExcludingAChainIsNoMove) {
-  document.reset();
-  snapshot_ = test::snapshot_of(R"(
-    group fsdp: 0 1
-    x: f32[512,512] = input
-    w: bf16[512,512] = input
-    c: f32[512,512] = aten._to_copy(w, dtype=f32)
-    a: f32[512,512] = aten.mm(x, x)
-    b: f32[512,512] = aten.mm(a, x)
-    g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
-    v: f32[1024,512] = _c10d_functional.wait_tensor(g)
-    y: f32[1024,512] = aten.mm(v, b)
-    return [y]
-  )");
-  open();
-  planner().take(node("g"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  open(kGatherAfterCast);
+  ASSERT_NE(hold(node("g")), nullptr);
   EXPECT_EQ(planner().held()->block.size(), 2U);
   for (const bool carry : {false, true}) {
     planner().set_carry(carry);
@@ -437,8 +428,7 @@ TEST_F(MovePlannerTest, IncludingOrExcludingAChainIsNoMove) {
 }
 
 TEST_F(MovePlannerTest, AStartIsHeldAloneIfItsChainCannotBeNextToIt) {
-  document.reset();
-  snapshot_ = test::snapshot_of(R"(
+  open(R"(
     group fsdp: 0 1
     w: bf16[512,512] = input
     z: f32[512,512] = input
@@ -450,10 +440,7 @@ TEST_F(MovePlannerTest, AStartIsHeldAloneIfItsChainCannotBeNextToIt) {
     y: f32[1024,512] = aten.mm(v, a)
     return [y]
   )");
-  open();
-  planner().take(node("g"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  ASSERT_NE(hold(node("g")), nullptr);
   EXPECT_EQ(planner().held()->block, std::vector{node("g")});
   EXPECT_FALSE(planner().held()->carries);
   EXPECT_EQ(planner().held()->carried,
@@ -472,39 +459,20 @@ TEST_F(MovePlannerTest, AStartIsHeldAloneIfItsChainCannotBeNextToIt) {
 TEST_F(MovePlannerTest, TheStartAndTheWaitOfACollectiveAreNotTakenTogether) {
   for (const char* taken : {"g1", "v1"}) {
     select({"g1", "v1"});
-    planner().take(node(taken));
-    run_all();
-    ASSERT_NE(planner().held(), nullptr);
+    ASSERT_NE(hold(node(taken)), nullptr);
     EXPECT_EQ(planner().held()->block, std::vector{node(taken)});
     planner().give_up();
   }
   select({"g1", "g2"});
-  planner().take(node("g1"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  ASSERT_NE(hold(node("g1")), nullptr);
   EXPECT_EQ(planner().held()->block.size(), 2U) << "two starts move together";
 }
 
 // Gaps are numbered without the block: the gather's gaps after its cast have other numbers if the
 // cast moves as well.
 TEST_F(MovePlannerTest, IncludingOrExcludingAChainKeepsThePosition) {
-  document.reset();
-  snapshot_ = test::snapshot_of(R"(
-    group fsdp: 0 1
-    x: f32[512,512] = input
-    w: bf16[512,512] = input
-    c: f32[512,512] = aten._to_copy(w, dtype=f32)
-    a: f32[512,512] = aten.mm(x, x)
-    b: f32[512,512] = aten.mm(a, x)
-    g: f32[1024,512] = _c10d_functional.all_gather_into_tensor(c, 2, 'fsdp')
-    v: f32[1024,512] = _c10d_functional.wait_tensor(g)
-    y: f32[1024,512] = aten.mm(v, b)
-    return [y]
-  )");
-  open();
-  planner().take(node("g"));
-  run_all();
-  ASSERT_NE(planner().held(), nullptr);
+  open(kGatherAfterCast);
+  ASSERT_NE(hold(node("g")), nullptr);
   ASSERT_EQ(planner().held()->block.size(), 2U);
   planner().nudge(1);
   const std::size_t with_chain = planner().held()->gap;
