@@ -21,11 +21,15 @@
 namespace jointer::views {
 namespace {
 
-TEST(AutosaveTest, SavesWhileBenchmarkResultsAreWritten) {
+class AutosaveTest : public testing::Test {
+ protected:
   const QTemporaryDir folder;
   test::FakeBenchmarks service;
-  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
-  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep)};
+  Benchmarks benchmarks{document, service, BenchmarkHistory(folder.path().toStdString())};
+};
+
+TEST_F(AutosaveTest, SavesWhileBenchmarkResultsAreWritten) {
   benchmarks.load();
   ASSERT_TRUE(QTest::qWaitFor([&] { return benchmarks.is_settled(); }));
   Autosave autosave(document, benchmarks, {});
@@ -39,11 +43,7 @@ TEST(AutosaveTest, SavesWhileBenchmarkResultsAreWritten) {
 }
 
 // A save ends when this thread processes events.
-TEST(AutosaveTest, SavesRequestedDuringASaveFollow) {
-  const QTemporaryDir folder;
-  test::FakeBenchmarks service;
-  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
-  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+TEST_F(AutosaveTest, SavesRequestedDuringASaveFollow) {
   Autosave autosave(document, benchmarks, {});
   const auto path = [&](const char* name) { return folder.filePath(QString::fromLatin1(name)); };
   const QSignalSpy saved(&autosave, &Autosave::saved), failed(&autosave, &Autosave::failed);
@@ -68,11 +68,7 @@ TEST(AutosaveTest, SavesRequestedDuringASaveFollow) {
 }
 
 // Another window may have taken over the journal.
-TEST(AutosaveTest, SaysWhyAJournalIsNotRestored) {
-  const QTemporaryDir folder;
-  test::FakeBenchmarks service;
-  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
-  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+TEST_F(AutosaveTest, SaysWhyAJournalIsNotRestored) {
   Autosave autosave(document, benchmarks, {});
   const QSignalSpy restored(&autosave, &Autosave::restored);
   const QSignalSpy failed(&autosave, &Autosave::restore_failed);
@@ -82,11 +78,7 @@ TEST(AutosaveTest, SaysWhyAJournalIsNotRestored) {
 }
 
 // The workspace has an option that the user changed before the journal was left.
-TEST(AutosaveTest, DiscardingBringsBackTheOptionsOfTheEstimates) {
-  const QTemporaryDir folder;
-  test::FakeBenchmarks service;
-  Document document(OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kSmallStep));
-  Benchmarks benchmarks(document, service, BenchmarkHistory(folder.path().toStdString()));
+TEST_F(AutosaveTest, DiscardingBringsBackTheOptionsOfTheEstimates) {
   Autosave autosave(document, benchmarks, {});
   const AnalysisOptions as_opened = document.analysis().options;
   const auto optimizer = [&] { return document.analysis().options.memory.optimizer; };
