@@ -2,6 +2,7 @@
 
 #include "core/schedule/training_run.h"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
@@ -15,20 +16,22 @@ namespace {
 
 constexpr std::int64_t K = 1024;
 
-// Saved for backward: a and x. The optimizer's state is 2 K and a step count of 512 bytes.
-Graph small_pair() {
-  const Graph joint = parse(R"(
+// Saved for backward: a and x; the last call of the backward reads `last_read`. The optimizer's
+// state is 2 K and a step count of 512 bytes.
+Graph small_pair(const char* last_read = "x") {
+  const Graph joint = parse(fmt::format(R"(
     device cuda
     w: f32[256] = parameter
     x: f32[256] = input
     dy: f32[256] = tangent
     a: f32[256] = aten.mul.Tensor(x, w)
     y: f32[256] = aten.sin(a)
-    c: f32[256] = aten.cos(a)                  {backward}
-    da: f32[256] = aten.mul.Tensor(dy, c)      {backward}
-    gw: f32[256] = aten.mul.Tensor(da, x)      {backward}
+    c: f32[256] = aten.cos(a)                  {{backward}}
+    da: f32[256] = aten.mul.Tensor(dy, c)      {{backward}}
+    gw: f32[256] = aten.mul.Tensor(da, {})     {{backward}}
     return [y, gw]
-  )");
+  )",
+                                        last_read));
   const auto partitioned = must(partition(joint, {.partitioner = Partitioner::default_partition}));
   return must(emit_pair(partitioned.joint, partitioned.plan));
 }
@@ -73,20 +76,7 @@ TEST(TrainingRun, TheLossTakesMultiplesOfTheLogitsInFp32) {
 
 // The forward returns y, and the backward reads it last.
 TEST(TrainingRun, AResultThatTheBackwardReadsLivesOn) {
-  const Graph joint = parse(R"(
-    device cuda
-    w: f32[256] = parameter
-    x: f32[256] = input
-    dy: f32[256] = tangent
-    a: f32[256] = aten.mul.Tensor(x, w)
-    y: f32[256] = aten.sin(a)
-    c: f32[256] = aten.cos(a)                  {backward}
-    da: f32[256] = aten.mul.Tensor(dy, c)      {backward}
-    gw: f32[256] = aten.mul.Tensor(da, y)      {backward}
-    return [y, gw]
-  )");
-  const auto partitioned = must(partition(joint, {.partitioner = Partitioner::default_partition}));
-  const Graph pair = must(emit_pair(partitioned.joint, partitioned.plan));
+  const Graph pair = small_pair("y");
   // w, x, state, a, y, dy, c.
   EXPECT_EQ(must(simulate_training(pair, {.steps = 2})).peak_bytes, 8 * K + 512);
   // Also da, allocated while all saved values are held.
