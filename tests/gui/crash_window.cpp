@@ -7,21 +7,17 @@
 
 #include <fmt/format.h>
 
-#include <openssl/evp.h>
 #include <unistd.h>
 
 #include <QApplication>
 #include <QSettings>
 #include <QTabBar>
 #include <QTimer>
-#include <array>
-#include <cstdio>
-#include <ctime>
-#include <nlohmann/json.hpp>
 #include <random>
 
 #include "app/desktop/main_window.h"
 #include "tests/support/child.h"
+#include "tests/support/crash_log.h"
 #include "tests/support/fake_benchmarks.h"
 #include "views/session/edit/editing.h"
 #include "views/session/workspace/autosave.h"
@@ -30,6 +26,8 @@ namespace {
 
 using namespace jointer;
 using desktop::MainWindow;
+using test::milliseconds;
+using test::say;
 
 constexpr int kPatienceMs = 30'000;
 
@@ -37,13 +35,7 @@ constexpr int kPatienceMs = 30'000;
 // them would hide the state before it from `earlier`.
 std::string digest(History history) {
   history.entries.resize(history.place);
-  OrderedJson json = OrderedJson::object();
-  history_to_json(json, history);
-  const std::string text = write_json(json);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned size = 0;
-  EVP_Digest(text.data(), text.size(), bytes.data(), &size, EVP_sha256(), nullptr);
-  return fmt::format("{:02x}", fmt::join(bytes.begin(), bytes.begin() + 16, ""));
+  return test::digest(history);
 }
 
 // The states that could have preceded a state: a step was added or undone, or a state was named.
@@ -65,17 +57,6 @@ std::string earlier(const History& now) {
     digests += ' ' + digest(before);
   }
   return digests;
-}
-
-std::int64_t milliseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-void say(const std::string& line) {
-  const std::string whole = line + '\n';
-  if (::write(STDOUT_FILENO, whole.data(), whole.size()) < 0) ::_exit(1);
 }
 
 class Hand : public QObject {

@@ -9,14 +9,8 @@
 
 #include <fmt/format.h>
 
-#include <openssl/evp.h>
-#include <unistd.h>
-
-#include <array>
 #include <cstdio>
-#include <ctime>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 
@@ -24,33 +18,14 @@
 #include "core/open/open.h"
 #include "core/workspace/journal.h"
 #include "core/workspace/workspace.h"
-#include "core/workspace/workspace_capture.h"
+#include "tests/support/crash_log.h"
 
 namespace {
 
 using namespace jointer;
-
-std::string digest(const History& history) {
-  OrderedJson json = OrderedJson::object();
-  history_to_json(json, history);
-  const std::string text = write_json(json);
-  std::array<unsigned char, EVP_MAX_MD_SIZE> bytes{};
-  unsigned size = 0;
-  EVP_Digest(text.data(), text.size(), bytes.data(), &size, EVP_sha256(), nullptr);
-  return fmt::format("{:02x}", fmt::join(bytes.begin(), bytes.begin() + 16, ""));
-}
-
-std::int64_t milliseconds() {
-  timespec now{};
-  ::clock_gettime(CLOCK_MONOTONIC, &now);
-  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
-}
-
-void say(const std::string& line) {
-  // A single write, so that a killed program leaves no partial line.
-  const std::string whole = line + '\n';
-  if (::write(STDOUT_FILENO, whole.data(), whole.size()) < 0) ::_exit(1);
-}
+using test::digest;
+using test::milliseconds;
+using test::say;
 
 [[noreturn]] void give_up(const Error& error) {
   fmt::print(stderr, "crash_writer: {}\n", error.message);
