@@ -1,11 +1,9 @@
 // Tests the pipeline pane in the real window: with documents, plugins, files and workspaces.
 
-#include <QApplication>
 #include <QFile>
 #include <QMessageBox>
 #include <QSignalSpy>
 #include <QTest>
-#include <memory>
 
 #include "core/base/bytes.h"
 #include "core/base/environment.h"
@@ -18,6 +16,7 @@
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"
 #include "tests/support/fake_passes.h"
+#include "tests/support/joints.h"
 #include "tests/support/paths.h"
 #include "tests/support/snapshots.h"
 #include "views/compare/compare_pane.h"
@@ -35,18 +34,6 @@ using desktop::MainWindow;
 using test::child;
 using test::kPatienceMs;
 using test::kSample;
-
-constexpr std::string_view kGatheringJoint = R"(
-  w: f32[16,64] = parameter
-  x: f32[u0,64] = input
-  dy: f32[u0,64] = tangent
-  g: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 4, 'fsdp')
-  v: f32[64,64] = _c10d_functional.wait_tensor(g)
-  y: f32[u0,64] = aten.mm(x, v)
-  t: f32[64,64] = aten.t(v)           {backward}
-  gx: f32[u0,64] = aten.mm(dy, t)     {backward}
-  return [y, None, gx]
-)";
 
 }  // namespace
 
@@ -188,7 +175,7 @@ void PipelineWindowTest::the_steps_that_follow_reach_a_pair_in_the_background() 
 // The capture lacks the ranks of the group and the value of u0.
 void PipelineWindowTest::a_pair_opens_with_the_assumptions() {
   const QString path = folder_->filePath("joint.json");
-  const SnapshotPtr joint = test::snapshot_of(kGatheringJoint);
+  const SnapshotPtr joint = test::snapshot_of(test::kSymbolicGather);
   QVERIFY(write_bytes(path.toStdString(), write_native(joint->graph)));
   make_window();
   OpenRequest request{.path = path.toStdString()};

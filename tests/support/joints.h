@@ -44,6 +44,43 @@ inline constexpr const char* kEarlyWait = R"(
   return [y, z, gx]
 )";
 
+// A product with a gathered weight. The size of the other factor is symbolic.
+inline constexpr const char* kSymbolicGather = R"(
+  w: f32[16,64] = parameter
+  x: f32[u0,64] = input
+  dy: f32[u0,64] = tangent
+  g: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 4, 'fsdp')
+  v: f32[64,64] = _c10d_functional.wait_tensor(g)
+  y: f32[u0,64] = aten.mm(x, v)
+  t: f32[64,64] = aten.t(v)           {backward}
+  gx: f32[u0,64] = aten.mm(dy, t)     {backward}
+  return [y, None, gx]
+)";
+
+// How torch leaves a mutated input: the copy follows the backward, which reads the input, and
+// belongs to the forward.
+inline constexpr const char* kReadByTheBackward = R"(
+  x: f32[64] = input
+  state: f32[64] = buffer
+  dy: f32[64] = tangent
+  y: f32[64] = aten.mul.Tensor(x, state)
+  next: f32[64] = aten.add.Tensor(state, 1)
+  g: f32[64] = aten.mul.Tensor(dy, state)  {backward}
+  update: f32[64] = aten.copy_(state, next)
+  return [y, g, None]
+)";
+
+// A write in place, which the minimum cut refuses.
+inline constexpr const char* kWriteInPlace = R"(
+  x: f32[64] = input
+  dy: f32[64] = tangent
+  a: f32[64] = aten.cos(x)
+  b: f32[64] = aten.add_.Tensor(a, 1)
+  c: f32[64] = aten.silu(b)
+  g: f32[64] = aten.silu_backward(dy, b)  {backward}
+  return [c, g]
+)";
+
 // A small joint graph as a literal: `layers` matrix products, each followed by calls that are cheap
 // to recompute. The first reads an input and the last has a different end; all others are alike.
 inline std::string layered_joint(int layers) {

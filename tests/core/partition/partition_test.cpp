@@ -11,6 +11,7 @@
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
 #include "tests/support/graphs.h"
+#include "tests/support/joints.h"
 #include "tests/support/must.h"
 #include "tests/support/names.h"
 
@@ -339,21 +340,12 @@ TEST(Partition, SavesNothingWithoutABackward) {
 }
 
 TEST(Partition, RefusesInPlaceWrites) {
-  const std::string text = R"(
-    x: f32[64] = input
-    dy: f32[64] = tangent
-    a: f32[64] = aten.cos(x)
-    b: f32[64] = aten.add_.Tensor(a, 1)
-    c: f32[64] = aten.silu(b)
-    g: f32[64] = aten.silu_backward(dy, b)  {backward}
-    return [c, g]
-  )";
-  const auto cut = partition(parse(text));
+  const auto cut = partition(parse(kWriteInPlace));
   ASSERT_FALSE(cut);
   EXPECT_EQ(cut.error().kind, Error::Kind::usage);
   EXPECT_THAT(cut.error().message, HasSubstr("b (aten.add_.Tensor) writes in place"));
-  EXPECT_THAT(saved(partitioned(text, kDefault)), ElementsAre("b"));
-  EXPECT_FALSE(partition(parse(tagged(text, "c", "MUST_RECOMPUTE")), kDefault));
+  EXPECT_THAT(saved(partitioned(kWriteInPlace, kDefault)), ElementsAre("b"));
+  EXPECT_FALSE(partition(parse(tagged(kWriteInPlace, "c", "MUST_RECOMPUTE")), kDefault));
 }
 
 TEST(MinCut, DoesNotRecomputeReadersOfUpdatedInputs) {

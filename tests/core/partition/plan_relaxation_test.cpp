@@ -13,6 +13,7 @@
 
 #include "core/partition/plan_frontier.h"
 #include "tests/support/graphs.h"
+#include "tests/support/joints.h"
 #include "tests/support/judged_plan.h"
 #include "tests/support/must.h"
 #include "tests/support/one_core.h"
@@ -270,16 +271,7 @@ TEST(PlanFrontier, ACancelledSearchUsesWhatItHasFound) {
 
 // The backward reads an input after the copy that overwrites it, whatever is saved.
 TEST(PlanFrontier, AGraphWithoutALegalPlanIsRefused) {
-  Graph joint = parse(R"(
-    x: f32[64] = input
-    state: f32[64] = buffer
-    dy: f32[64] = tangent
-    y: f32[64] = aten.mul.Tensor(x, state)
-    next: f32[64] = aten.add.Tensor(state, 1)
-    g: f32[64] = aten.mul.Tensor(dy, state)  {backward}
-    update: f32[64] = aten.copy_(state, next)
-    return [y, g, None]
-  )");
+  Graph joint = parse(kReadByTheBackward);
   joint.node(joint.find("update")).partitioner_tag = joint.intern("must_be_in_forward");
   const std::vector<NodeCost> costs(joint.node_count());
   const std::vector<Flops> flops(joint.node_count());

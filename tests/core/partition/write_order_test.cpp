@@ -9,6 +9,7 @@
 
 #include "core/partition/partition.h"
 #include "tests/support/graphs.h"
+#include "tests/support/joints.h"
 #include "tests/support/must.h"
 
 namespace jointer::test {
@@ -30,18 +31,6 @@ std::string refusal(std::string_view text, Partitioner partitioner = Partitioner
   const auto done = partition(graph, {.partitioner = partitioner});
   return done ? "" : done.error().message;
 }
-
-// How torch leaves a mutated input: the copy follows the backward, and belongs to the forward.
-constexpr std::string_view kReadByTheBackward = R"(
-  x: f32[64] = input
-  state: f32[64] = buffer
-  dy: f32[64] = tangent
-  y: f32[64] = aten.mul.Tensor(x, state)
-  next: f32[64] = aten.add.Tensor(state, 1)
-  g: f32[64] = aten.mul.Tensor(dy, state)  {backward}
-  update: f32[64] = aten.copy_(state, next)
-  return [y, g, None]
-)";
 
 TEST(WriteOrder, TheBackwardDoesNotReadOverwrittenInputs) {
   for (const auto partitioner : {Partitioner::min_cut, Partitioner::default_partition})

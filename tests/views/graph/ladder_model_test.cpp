@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "tests/support/held_pool.h"
+#include "tests/support/joints.h"
 #include "tests/support/snapshots.h"
 #include "views/session/edit/editing.h"
 #include "views/session/sac/sac_session.h"
@@ -27,15 +28,7 @@ class LadderOfAPlanTest : public testing::Test {
   }
 
   test::HeldPool pool;
-  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(R"(
-    x: f32[64] = input
-    dy: f32[64] = tangent
-    a: f32[64] = aten.cos(x)
-    b: f32[64] = aten.add_.Tensor(a, 1)
-    c: f32[64] = aten.silu(b)
-    g: f32[64] = aten.silu_backward(dy, b)  {backward}
-    return [c, g]
-  )")};
+  Document document{OpenRequest{.path = "/tmp/graph.json"}, test::snapshot_of(test::kWriteInPlace)};
   LadderModel model{document, 900};
 };
 

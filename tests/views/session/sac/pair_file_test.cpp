@@ -12,6 +12,7 @@
 
 #include "core/open/open.h"
 #include "core/partition/partition.h"
+#include "tests/support/joints.h"
 #include "tests/support/judged_plan.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/temporary_folder.h"
@@ -51,17 +52,7 @@ TEST(JointOfAPair, HasThePlanOfThePair) {
 
 // The capture has only the size of the group; the distance between its ranks is an assumption.
 TEST(GraphFiles, KeepTheAssumptions) {
-  const SnapshotPtr plain = test::snapshot_of(R"(
-    w: f32[16,64] = parameter
-    x: f32[u0,64] = input
-    dy: f32[u0,64] = tangent
-    g: f32[64,64] = _c10d_functional.all_gather_into_tensor(w, 4, 'fsdp')
-    v: f32[64,64] = _c10d_functional.wait_tensor(g)
-    y: f32[u0,64] = aten.mm(x, v)
-    t: f32[64,64] = aten.t(v)           {backward}
-    gx: f32[u0,64] = aten.mm(dy, t)     {backward}
-    return [y, None, gx]
-  )");
+  const SnapshotPtr plain = test::snapshot_of(test::kSymbolicGather);
   Graph joint = plain->graph;
   const Assumptions given = Assumptions::parse("stride:fsdp=2,u0=32").value();
   const std::string assumed = given.text();
