@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/benchmarks/timing.h"
+#include "tests/benchmarks/windows.h"
 #include "views/session/kernels/predicted_kernels.h"
 #include "views/timeline/timeline_view.h"
 
@@ -22,6 +24,7 @@ namespace {
 
 using namespace jointer;
 using namespace jointer::views;
+using namespace jointer::benchmarks;
 
 constexpr int kFrames = 600;
 
@@ -62,11 +65,6 @@ MeasurementPtr measurement_of(const Snapshot& snapshot) {
   return measurement;
 }
 
-double percentile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -80,17 +78,13 @@ int main(int argc, char** argv) {
     kernels = kernels || std::string_view(argv[first]) == "--kernels";
   }
   for (int i = first; i < argc; ++i) {
-    auto graph = open_graph({.path = argv[i]});
-    auto snapshot = graph ? make_snapshot(*std::move(graph), {}) : tl::unexpected(graph.error());
-    if (!snapshot) {
-      fmt::print(stderr, "{}\n", snapshot.error().message);
-      return 3;
-    }
+    const SnapshotPtr snapshot = open_snapshot(argv[i]);
+    if (!snapshot) return 3;
     Subject subject{.path = argv[i]};
-    subject.document = std::make_unique<Document>(OpenRequest{.path = argv[i]}, *snapshot);
+    subject.document = std::make_unique<Document>(OpenRequest{.path = argv[i]}, snapshot);
     subject.view = std::make_unique<TimelineView>(*subject.document);
     if (measured) {
-      const MeasurementPtr measurement = measurement_of(**snapshot);
+      const MeasurementPtr measurement = measurement_of(*snapshot);
       QElapsedTimer timer;
       timer.start();
       subject.document->add_import(measurement);

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "core/partition/partition.h"
+#include "tests/benchmarks/timing.h"
 #include "tests/benchmarks/windows.h"
 #include "views/graph/graph_view.h"
 
@@ -39,11 +40,6 @@ double ms_of(const std::function<void()>& action) {
   timer.start();
   action();
   return static_cast<double>(timer.nsecsElapsed()) / 1e6;
-}
-
-double percentile(std::vector<double> values, double share) {
-  std::sort(values.begin(), values.end());
-  return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
 }
 
 class Subject {
