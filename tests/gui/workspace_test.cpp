@@ -4,7 +4,6 @@
 #include <QApplication>
 #include <QDir>
 #include <QFileDialog>
-#include <QLabel>
 #include <QLineEdit>
 #include <QMessageBox>
 #include <QPushButton>
@@ -19,7 +18,6 @@
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "core/graph/literal.h"
-#include "core/workspace/workspace_capture.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/fake_benchmarks.h"
@@ -84,6 +82,20 @@ class WorkspaceTest : public QObject {
  private:
   std::unique_ptr<MainWindow> make_window();
   DocumentTab* open(MainWindow& window, const QString& path);
+  // Closes the window, and opens a file in a new one.
+  DocumentTab* reopen(std::unique_ptr<MainWindow>& window, const QString& path) {
+    window.reset();
+    window = make_window();
+    return open(*window, path);
+  }
+  // Opens a workspace whose capture is missing, and returns the question about it.
+  QMessageBox* ask_for(MainWindow& window, const CaptureReference& capture);
+  static void accept(const QMessageBox& box) {
+    for (QAbstractButton* button : box.buttons())
+      if (box.buttonRole(button) == QMessageBox::AcceptRole)
+        return QTest::mouseClick(button, Qt::LeftButton);
+    QFAIL("no button accepts");
+  }
   // Some edits, the last of which is undone, and a named state.
   void edit(DocumentTab& tab);
   static Autosave& autosave(const DocumentTab& tab) { return tab.session()->autosave(); }
@@ -140,6 +152,17 @@ DocumentTab* WorkspaceTest::open(MainWindow& window, const QString& path) {
   if (!QTest::qWaitFor([&] { return editing(*tab).is_settled(); }, kPatienceMs))
     qFatal("it does not settle");
   return tab;
+}
+
+QMessageBox* WorkspaceTest::ask_for(MainWindow& window, const CaptureReference& capture) {
+  const std::string path = folder_->filePath("work.jointer").toStdString();
+  Workspace workspace;
+  workspace.capture = capture;
+  if (!write_workspace(path, workspace)) return nullptr;
+  QSignalSpy failed(&window, &MainWindow::open_failed);
+  window.open({.path = path});
+  if (!QTest::qWaitFor([&] { return !failed.isEmpty(); }, kPatienceMs)) return nullptr;
+  return window.findChild<QMessageBox*>("ask_for_capture");
 }
 
 void WorkspaceTest::edit(DocumentTab& tab) {
@@ -203,10 +226,7 @@ void WorkspaceTest::saves_and_opens() {
   editing(*tab).undo();
   QTRY_VERIFY_WITH_TIMEOUT(editing(*tab).place() == 3 && editing(*tab).is_settled(), kPatienceMs);
   save(*tab, path);
-  window.reset();
-
-  window = make_window();
-  tab = open(*window, path);
+  tab = reopen(window, path);
   QTRY_COMPARE_WITH_TIMEOUT(editing(*tab).entry_count(), 4, kPatienceMs);
   QVERIFY(editing(*tab).history() == history);
   QCOMPARE(autosave(*tab).path(), path);
@@ -341,10 +361,7 @@ void WorkspaceTest::estimates_without_edits_can_be_discarded() {
   options.estimator.device = "b200";
   tab->document()->analyze_with(options);
   QTRY_VERIFY_WITH_TIMEOUT(autosave(*tab).is_dirty(), kPatienceMs);
-  window.reset();
-
-  window = make_window();
-  tab = open(*window, kCapture);
+  tab = reopen(window, kCapture);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   QCOMPARE(tab->document()->analysis().options.estimator.device, std::string("b200"));
   const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
@@ -513,31 +530,18 @@ void WorkspaceTest::a_stopped_autosave_stays_in_view() {
 }
 
 void WorkspaceTest::asks_for_a_moved_capture() {
-  const QString path = folder_->filePath("work.jointer");
-  Workspace workspace;
-  workspace.capture.path = folder_->filePath("none.json").toStdString();
-  QVERIFY(write_workspace(path.toStdString(), workspace).has_value());
   auto window = make_window();
-  QSignalSpy failed(window.get(), &MainWindow::open_failed);
-  window->open({.path = path.toStdString()});
-  QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty(), kPatienceMs);
-  auto* box = window->findChild<QMessageBox*>("ask_for_capture");
+  QMessageBox* box = ask_for(*window, {.path = folder_->filePath("none.json").toStdString()});
   QVERIFY(box != nullptr);
   box->reject();
 }
 
 // If the user cancels the choice of the backward graph, the forward graph is not opened alone.
 void WorkspaceTest::a_moved_pair_needs_both_files() {
-  const QString path = folder_->filePath("work.jointer");
-  Workspace workspace;
-  workspace.capture.path = folder_->filePath("none.fw.json").toStdString();
-  workspace.capture.backward = folder_->filePath("none.bw.json").toStdString();
-  QVERIFY(write_workspace(path.toStdString(), workspace).has_value());
   auto window = make_window();
-  QSignalSpy failed(window.get(), &MainWindow::open_failed);
-  window->open({.path = path.toStdString()});
-  QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty(), kPatienceMs);
-  auto* box = window->findChild<QMessageBox*>("ask_for_capture");
+  QMessageBox* box =
+      ask_for(*window, {.path = folder_->filePath("none.fw.json").toStdString(),
+                        .backward = folder_->filePath("none.bw.json").toStdString()});
   QVERIFY(box != nullptr);
   const auto tabs = test::tab_count(*window);
   bool is_cancelled = false;
@@ -554,26 +558,16 @@ void WorkspaceTest::a_moved_pair_needs_both_files() {
     QTest::keyClick(edit, Qt::Key_Return);
   });
   answers.start(10);
-  QAbstractButton* choose = nullptr;
-  for (QAbstractButton* button : box->buttons())
-    if (box->buttonRole(button) == QMessageBox::AcceptRole) choose = button;
-  QVERIFY(choose != nullptr);
-  QTest::mouseClick(choose, Qt::LeftButton);
+  accept(*box);
   QVERIFY(is_cancelled);
   QCOMPARE(test::tab_count(*window), tabs);
 }
 
 void WorkspaceTest::only_the_missing_half_of_a_pair_is_asked_for() {
-  const QString path = folder_->filePath("work.jointer");
-  Workspace workspace;
-  workspace.capture.path = kCapture.toStdString();
-  workspace.capture.backward = folder_->filePath("none.bw.json").toStdString();
-  QVERIFY(write_workspace(path.toStdString(), workspace).has_value());
   auto window = make_window();
-  QSignalSpy failed(window.get(), &MainWindow::open_failed);
-  window->open({.path = path.toStdString()});
-  QTRY_VERIFY_WITH_TIMEOUT(!failed.isEmpty(), kPatienceMs);
-  auto* box = window->findChild<QMessageBox*>("ask_for_capture");
+  QMessageBox* box =
+      ask_for(*window, {.path = kCapture.toStdString(),
+                        .backward = folder_->filePath("none.bw.json").toStdString()});
   QVERIFY(box != nullptr);
   QCOMPARE(box->text(),
            "work.jointer refers to a capture that has been moved or deleted. Where is none.bw.json "
@@ -587,11 +581,7 @@ void WorkspaceTest::only_the_missing_half_of_a_pair_is_asked_for() {
     dialog->reject();
   });
   answers.start(10);
-  QAbstractButton* choose = nullptr;
-  for (QAbstractButton* button : box->buttons())
-    if (box->buttonRole(button) == QMessageBox::AcceptRole) choose = button;
-  QVERIFY(choose != nullptr);
-  QTest::mouseClick(choose, Qt::LeftButton);
+  accept(*box);
   QCOMPARE(titles, QStringList{"Choose Backward Graph"});
 }
 
@@ -675,9 +665,7 @@ void WorkspaceTest::marks_are_saved_and_restored() {
   QCOMPARE(marks.size(), std::size_t{1});
   QVERIFY(autosave(*tab).is_dirty());
   // Restored from the journal.
-  window.reset();
-  window = make_window();
-  tab = open(*window, kCapture);
+  tab = reopen(window, kCapture);
   QVERIFY(tab->document()->marks().all() == marks);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
@@ -685,9 +673,7 @@ void WorkspaceTest::marks_are_saved_and_restored() {
   // Restored from the workspace.
   save(*tab, path);
   QVERIFY(!autosave(*tab).is_dirty());
-  window.reset();
-  window = make_window();
-  tab = open(*window, path);
+  tab = reopen(window, path);
   QVERIFY(tab->document()->marks().all() == marks);
   QVERIFY(!autosave(*tab).is_dirty());
 }
@@ -710,9 +696,7 @@ void WorkspaceTest::closing_asks_about_moves_of_kernels() {
   answer(*window, QMessageBox::Cancel);
   QVERIFY(autosave(*tab).is_dirty());
   // Restored from the journal.
-  window.reset();
-  window = make_window();
-  tab = open(*window, kCapture);
+  tab = reopen(window, kCapture);
   QTRY_VERIFY_WITH_TIMEOUT(tab->document()->kernel_order().saved() == moves, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(bar(*window) != nullptr, kPatienceMs);
   const QString said = bar(*window)->findChild<WrappedText*>()->toPlainText();
@@ -720,9 +704,7 @@ void WorkspaceTest::closing_asks_about_moves_of_kernels() {
   // Restored from the workspace.
   save(*tab, path);
   QVERIFY(!autosave(*tab).is_dirty());
-  window.reset();
-  window = make_window();
-  tab = open(*window, path);
+  tab = reopen(window, path);
   QTRY_VERIFY_WITH_TIMEOUT(tab->document()->kernel_order().saved() == moves, kPatienceMs);
   QVERIFY(!autosave(*tab).is_dirty());
 }
