@@ -24,4 +24,16 @@ inline constexpr std::string_view kTwoBlocks = R"(
   return [j]
 )";
 
+// A block with an FSDP all-gather, and no backward.
+inline constexpr std::string_view kOneBlock = R"(
+  kind train_step
+  group dp: 0 1
+  a: bf16[2,4] = parameter
+  x: bf16[4,4] = input
+  ag: bf16[4,4] = _c10d_functional.all_gather_into_tensor(a, 2, 'dp')  {layers.0}
+  wt: bf16[4,4] = _c10d_functional.wait_tensor(ag)  {layers.0}
+  y: bf16[4,4] = aten.mm(x, wt)  {layers.0}
+  return [y]
+)";
+
 }  // namespace jointer::test

@@ -61,16 +61,7 @@ TEST(DenseRegions, ReducesDuringAttentionAndWaitsAtTheEnd) {
 }
 
 TEST(DenseRegions, StrictRefusesBlocksWithoutABucketOfEachKind) {
-  const Graph graph = parse(R"(
-    kind train_step
-    group dp: 0 1
-    a: bf16[2,4] = parameter
-    x: bf16[4,4] = input
-    ag: bf16[4,4] = _c10d_functional.all_gather_into_tensor(a, 2, 'dp')  {layers.0}
-    wt: bf16[4,4] = _c10d_functional.wait_tensor(ag)  {layers.0}
-    y: bf16[4,4] = aten.mm(x, wt)  {layers.0}
-    return [y]
-  )");
+  const Graph graph = parse(kOneBlock);
   const auto run = run_pipeline(graph, parse_pipeline(std::string(kPass) + "{strict=true}").value(),
                                 built_in_passes(), simple_costs());
   ASSERT_TRUE(run && run->error);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/passes/run_pass.h"
+#include "tests/passes/two_blocks.h"
 #include "tests/support/graphs.h"
 
 namespace jointer::test {
@@ -101,16 +102,7 @@ TEST(Kept, ResultsThatStayAreTheReasonOfApplyCpuOffload) {
 }
 
 TEST(Kept, AGraphWithTwinsSaysThatGathersAreReassigned) {
-  const Graph graph = parse(R"(
-    kind train_step
-    group dp: 0 1
-    a: bf16[2,4] = parameter
-    x: bf16[4,4] = input
-    ag: bf16[4,4] = _c10d_functional.all_gather_into_tensor(a, 2, 'dp')  {layers.0}
-    wt: bf16[4,4] = _c10d_functional.wait_tensor(ag)  {layers.0}
-    y: bf16[4,4] = aten.mm(x, wt)  {layers.0}
-    return [y]
-  )");
+  const Graph graph = parse(kOneBlock);
   const StepResult first = run_pass(graph, "reassign_collective_pgs");
   EXPECT_EQ(first.decisions.back().reason,
             "1 all-gather of group dp runs in its twin dp_fsdp_extra. Every rank must create that "
