@@ -38,6 +38,11 @@ class AppWindow : public QObject {
     window_->show();
     QVERIFY(QTest::qWaitForWindowActive(window_.get()));
   }
+  // A window with new settings.
+  void make_first_window() {
+    make_folder();
+    make_window();
+  }
   void close_window() {
     window_.reset();
     settings_.reset();
@@ -50,8 +55,7 @@ class AppWindow : public QObject {
   }
   // Opens the sample in a new window with new settings.
   bool open_sample() {
-    make_folder();
-    make_window();
+    make_first_window();
     return open_file(source_path(kSample));
   }
   [[nodiscard]] views::Document& document() const { return *window_->current_tab()->document(); }

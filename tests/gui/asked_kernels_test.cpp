@@ -52,8 +52,7 @@ class AskedKernelsPaneTest : public test::AppWindow {
  private slots:
   void init() {
     python_ = std::make_unique<test::FakeInductor>();
-    make_folder();
-    make_window();
+    make_first_window();
     const std::string path = folder_->filePath("few.json").toStdString();
     QVERIFY(write_bytes(path, write_native(test::parse(kAskedCalls))));
     QVERIFY(open_file(path));

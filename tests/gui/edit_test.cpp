@@ -51,10 +51,7 @@ class EditTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init() {
-    make_folder();
-    make_window();
-  }
+  void init() { make_first_window(); }
   void cleanup() { close_window(); }
 
   void drag_shows_every_position_and_adds_one_edit();

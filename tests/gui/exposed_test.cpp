@@ -53,10 +53,7 @@ class ExposedTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init() {
-    make_folder();
-    make_window();
-  }
+  void init() { make_first_window(); }
   void cleanup() { close_window(); }
 
   void the_total_is_the_scoreboards_data() { add_sizes(); }

@@ -53,8 +53,7 @@ class GuessTest : public test::AppWindow {
 
  private slots:
   void init() {
-    make_folder();
-    make_window();
+    make_first_window();
     QVERIFY(open_text(kText));
   }
   void cleanup() { close_window(); }

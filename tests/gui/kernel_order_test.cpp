@@ -36,10 +36,7 @@ class KernelOrderTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init() {
-    make_folder();
-    make_window();
-  }
+  void init() { make_first_window(); }
   void cleanup() { close_window(); }
 
   void keys_move_the_selected_kernel();

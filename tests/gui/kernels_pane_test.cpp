@@ -56,10 +56,7 @@ class KernelsPaneTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init() {
-    make_folder();
-    make_window();
-  }
+  void init() { make_first_window(); }
   void cleanup() { close_window(); }
 
   void totals_are_above_the_rows_data() { add_sizes(); }

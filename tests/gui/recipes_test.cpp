@@ -25,10 +25,7 @@ class RecipesTest : public test::AppWindow {
   Q_OBJECT
 
  private slots:
-  void init() {
-    make_folder();
-    make_window();
-  }
+  void init() { make_first_window(); }
   void cleanup() { close_window(); }
 
   void recipes_are_exported_and_applied();
