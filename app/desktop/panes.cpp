@@ -1,6 +1,5 @@
 #include "app/desktop/panes.h"
 
-#include <QCoreApplication>
 #include <QDir>
 #include <QFileInfo>
 #include <array>

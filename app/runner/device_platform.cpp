@@ -1,7 +1,5 @@
 #include "app/runner/device_platform.h"
 
-#include <algorithm>
-
 namespace jointer::runner {
 
 MemoryFigures DevicePlatform::memory() const {

@@ -1,6 +1,5 @@
 #include "core/bench/step_of_run.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace jointer {

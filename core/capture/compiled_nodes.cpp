@@ -22,7 +22,6 @@
 #include "core/base/trimmed.h"
 #include "core/capture/compile_artifacts.h"
 #include "core/capture/fx_lines.h"
-#include "core/capture/output_code_parts.h"
 
 namespace jointer {
 namespace {

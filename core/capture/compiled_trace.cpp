@@ -29,7 +29,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <optional>
 #include <set>
 #include <tuple>
 #include <unordered_map>

@@ -24,7 +24,6 @@
 #include "core/capture/kernel_labels.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <optional>
 #include <set>

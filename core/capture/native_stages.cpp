@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 
 #include "core/base/bytes.h"
 #include "core/capture/native_json.h"

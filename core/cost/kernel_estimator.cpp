@@ -21,7 +21,6 @@
 #include <utility>
 
 #include "core/base/checked.h"
-#include "core/base/counted.h"
 #include "core/base/is_one_of.h"
 #include "core/cost/kernel_rules.h"
 #include "core/cost/node_flops.h"

@@ -12,8 +12,6 @@
 #include "core/cost/measured.h"
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 
 #include "core/base/checked.h"
 #include "core/base/counted.h"

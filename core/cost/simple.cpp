@@ -1,7 +1,6 @@
 #include "core/cost/simple.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "core/base/checked.h"
 #include "core/cost/collective_model.h"

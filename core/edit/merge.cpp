@@ -34,7 +34,6 @@
 #include "core/edit/merge.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 #include <set>
 #include <string_view>

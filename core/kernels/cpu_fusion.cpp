@@ -1,7 +1,6 @@
 #include "core/kernels/cpu_fusion.h"
 
 #include <algorithm>
-#include <span>
 #include <utility>
 
 #include "core/base/index.h"

@@ -1,7 +1,6 @@
 // Decomposes views, concatenations, indexing, and calls that create or convert tensors.
 
 #include <algorithm>
-#include <string>
 
 #include "core/kernels/decomposed_norms.h"
 #include "core/kernels/decomposer.h"

@@ -1,7 +1,5 @@
 #include "core/kernels/decomposed_layer_norm.h"
 
-#include <vector>
-
 namespace jointer::kernels {
 
 std::array<FxId, 3> layer_norm(FxBuilder& builder, const LayerNorm& of) {

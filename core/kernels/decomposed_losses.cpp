@@ -1,7 +1,5 @@
 #include "core/kernels/decomposed_losses.h"
 
-#include <vector>
-
 namespace jointer::kernels {
 namespace {
 

@@ -1,7 +1,5 @@
 #include "core/kernels/decomposed_norms.h"
 
-#include <vector>
-
 namespace jointer::kernels {
 
 Softmax softmax_parts(FxBuilder& builder, FxId input, std::int64_t dim, bool has_origin) {

@@ -7,7 +7,6 @@
 #include <array>
 #include <cmath>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 #include "core/kernels/decompositions.h"

@@ -1,10 +1,8 @@
 #include "core/kernels/kernel_bytes.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "core/base/index.h"
 #include "core/graph/dtype.h"

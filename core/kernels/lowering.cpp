@@ -1,7 +1,5 @@
 #include "core/kernels/lowering.h"
 
-#include <utility>
-
 #include "core/kernels/access_order.h"
 #include "core/kernels/cancellation_poll.h"
 #include "core/kernels/decompose.h"

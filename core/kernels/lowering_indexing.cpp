@@ -2,7 +2,6 @@
 // Source: torch/_inductor/lowering.py (index_impl, index_put_impl_, check_and_broadcast_indices).
 
 #include <algorithm>
-#include <array>
 
 #include "core/kernels/lowering_state.h"
 

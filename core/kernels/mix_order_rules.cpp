@@ -2,7 +2,6 @@
 // computes.
 
 #include <algorithm>
-#include <string_view>
 #include <utility>
 
 #include "core/base/index.h"

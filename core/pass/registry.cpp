@@ -1,7 +1,6 @@
 #include "core/pass/registry.h"
 
 #include <algorithm>
-#include <string>
 
 #include "core/base/characters.h"
 #include "core/base/nearest_name.h"

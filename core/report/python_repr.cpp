@@ -1,7 +1,6 @@
 #include "core/report/python_repr.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <span>

@@ -14,7 +14,6 @@
 #include "core/base/units.h"
 #include "core/edit/select.h"
 #include "core/graph/inductor_mark.h"
-#include "passes/compile/pipeline_backend.h"
 #include "passes/support/parameters.h"
 
 namespace jointer {

@@ -1,7 +1,6 @@
 #include "passes/kernel_order/kernel_units.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "core/base/index.h"
 

@@ -43,8 +43,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "core/base/units.h"
 #include "passes/reordering/group_mover.h"
 #include "passes/reordering/reordering.h"

@@ -40,8 +40,6 @@
 
 #include <fmt/core.h>
 
-#include <algorithm>
-
 #include "core/base/units.h"
 #include "passes/reordering/group_mover.h"
 #include "passes/reordering/reordering.h"

@@ -14,10 +14,7 @@
 
 #include <QApplication>
 #include <QElapsedTimer>
-#include <QEventLoop>
 #include <QTimer>
-#include <algorithm>
-#include <memory>
 #include <vector>
 
 #include "tests/benchmarks/timing.h"

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <charconv>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/open/open.h"

@@ -16,7 +16,6 @@
 #include <fmt/format.h>
 
 #include <QApplication>
-#include <QElapsedTimer>
 #include <algorithm>
 #include <map>
 

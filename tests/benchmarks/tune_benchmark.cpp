@@ -17,7 +17,6 @@
 #include <sys/resource.h>
 
 #include <algorithm>
-#include <chrono>
 #include <ctime>
 #include <nlohmann/json.hpp>
 #include <optional>

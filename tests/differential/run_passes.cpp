@@ -14,7 +14,6 @@
 
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
-#include "core/graph/fingerprint.h"
 #include "core/open/open.h"
 #include "core/pass/pipeline_run.h"
 #include "passes/built_in.h"

@@ -5,7 +5,6 @@
 // JOINTER_DAY_CAPTURE names the capture. JOINTER_DAY_RECIPE names the recipe to write, which
 // tests/day/test_day.py uses for training.
 
-#include <QApplication>
 #include <QFileInfo>
 #include <QTest>
 #include <algorithm>

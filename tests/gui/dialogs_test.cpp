@@ -2,7 +2,6 @@
 
 #include <QLineEdit>
 #include <QMessageBox>
-#include <QSignalSpy>
 #include <QTest>
 #include <QTreeView>
 #include <memory>

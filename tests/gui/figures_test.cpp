@@ -1,6 +1,5 @@
 // Tests that numbers in the window belong to the graph on screen, and agree with each other.
 
-#include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
 #include <vector>

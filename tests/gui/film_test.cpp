@@ -1,7 +1,6 @@
 // The first minute with a graph, by real events on the real window. With JOINTER_FILM set to a
 // folder, its frames are saved there; scripts/pictures makes the README's film of them.
 
-#include <QDir>
 #include <QPainter>
 #include <QSlider>
 

@@ -11,7 +11,6 @@
 #include "tests/support/paths.h"
 #include "views/session/edit/editing.h"
 #include "views/session/edit/move_planner.h"
-#include "views/session/text/number_text.h"
 #include "views/window/first_answers.h"
 
 namespace jointer {

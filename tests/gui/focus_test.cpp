@@ -4,7 +4,6 @@
 #include <QListView>
 #include <QMenuBar>
 #include <QShortcut>
-#include <QSignalSpy>
 #include <QStatusBar>
 #include <QTabBar>
 #include <algorithm>

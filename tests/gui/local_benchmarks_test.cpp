@@ -3,12 +3,10 @@
 
 #include <signal.h>
 
-#include <QApplication>
 #include <QElapsedTimer>
 #include <QFileInfo>
 #include <QJsonArray>
 #include <QJsonDocument>
-#include <QJsonObject>
 #include <QRegularExpression>
 #include <algorithm>
 

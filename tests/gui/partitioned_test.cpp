@@ -1,6 +1,5 @@
 // Tests the numbers and the timeline of a joint graph as partitioned.
 
-#include <QSignalSpy>
 #include <QTest>
 
 #include "tests/gui/app_window.h"

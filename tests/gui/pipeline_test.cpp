@@ -2,7 +2,6 @@
 
 #include <QAbstractItemModelTester>
 #include <QApplication>
-#include <QClipboard>
 #include <QDialog>
 #include <QDir>
 #include <QFile>
@@ -22,7 +21,6 @@
 #include "core/base/bytes.h"
 #include "core/graph/canonical.h"
 #include "core/pass/pipeline_file.h"
-#include "passes/presets/presets.h"
 #include "tests/gui/gestures.h"
 #include "tests/gui/gui_test.h"
 #include "tests/support/child.h"

@@ -10,7 +10,6 @@
 #include <QPushButton>
 #include <QScreen>
 #include <QScrollBar>
-#include <QSignalSpy>
 #include <QTabBar>
 #include <QTextBrowser>
 #include <QTimer>

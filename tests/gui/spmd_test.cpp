@@ -1,7 +1,6 @@
 // Tests the dialog that compares a document's graph with captures of other ranks.
 
 #include <QLabel>
-#include <QListWidget>
 #include <QPushButton>
 #include <QSignalSpy>
 #include <QTemporaryDir>

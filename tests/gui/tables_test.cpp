@@ -1,7 +1,6 @@
 // Tests every table of the window: the first click on a column of numbers shows the largest first.
 
 #include <QHeaderView>
-#include <QScrollBar>
 
 #include "tests/gui/gui_test.h"
 #include "tests/gui/sac_window.h"

@@ -12,7 +12,6 @@
 #include "core/graph/canonical.h"
 #include "core/graph/validate.h"
 #include "core/open/open.h"
-#include "passes/presets/presets.h"
 #include "tests/passes/ep_overlap/expert_step.h"
 #include "tests/passes/run_pass.h"
 #include "tests/support/graphs.h"

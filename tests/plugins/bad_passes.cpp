@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdio>
-#include <cstdlib>
 #include <iostream>
 #include <stdexcept>
 
-#include "core/capture/native_writer.h"
 #include "core/graph/literal.h"
 #include "plugins/cpp/plugin.h"
 

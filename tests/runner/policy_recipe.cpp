@@ -4,7 +4,6 @@
 #include <fmt/core.h>
 
 #include <cstdlib>
-#include <string>
 
 #include "core/base/bytes.h"
 #include "core/edit/edit.h"

@@ -5,7 +5,6 @@
 #include <functional>
 #include <map>
 #include <numeric>
-#include <optional>
 #include <span>
 #include <string_view>
 #include <system_error>

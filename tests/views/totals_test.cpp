@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <QSignalSpy>
 #include <QTest>
 #include <algorithm>
 #include <filesystem>

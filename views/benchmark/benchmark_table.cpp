@@ -4,7 +4,6 @@
 #include <QClipboard>
 #include <QFileDialog>
 #include <QGuiApplication>
-#include <QHeaderView>
 #include <QToolButton>
 #include <algorithm>
 

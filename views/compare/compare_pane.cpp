@@ -7,7 +7,6 @@
 #include <QGuiApplication>
 #include <QPushButton>
 #include <QSignalBlocker>
-#include <QTabBar>
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -5,7 +5,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <utility>
 
 #include "core/base/index.h"
 #include "views/session/kernels/kernel_text.h"

@@ -8,7 +8,6 @@
 #include "views/session/kernels/asked_kernels.h"
 #include "views/session/kernels/shown_kernels.h"
 #include "views/session/text/number_text.h"
-#include "views/theme/spacing.h"
 #include "views/widgets/controls.h"
 
 namespace jointer::views {

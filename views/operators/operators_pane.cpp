@@ -1,7 +1,5 @@
 #include "views/operators/operators_pane.h"
 
-#include <QHeaderView>
-
 #include "views/session/document/shown_range.h"
 
 namespace jointer::views {

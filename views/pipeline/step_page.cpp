@@ -3,7 +3,6 @@
 #include <QEvent>
 #include <QMenu>
 
-#include "views/pipeline/step_text.h"
 #include "views/session/edit/editing.h"
 #include "views/session/text/number_text.h"
 #include "views/theme/spacing.h"

@@ -1,7 +1,5 @@
 #include "views/timeline/lane_legend.h"
 
-#include <array>
-
 #include "views/theme/fonts.h"
 
 namespace jointer::views {

@@ -1,7 +1,6 @@
 #include "views/timeline/move_strip.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "views/session/edit/metrics.h"

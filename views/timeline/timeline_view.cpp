@@ -1,6 +1,5 @@
 #include "views/timeline/timeline_view.h"
 
-#include <QApplication>
 #include <QKeyEvent>
 #include <QMouseEvent>
 #include <QPainter>

@@ -1,7 +1,5 @@
 #include "views/window/facts_popup.h"
 
-#include <QGuiApplication>
-#include <QLabel>
 #include <QScreen>
 #include <QTextBrowser>
 #include <algorithm>

@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "app/cli/commands/predicted_kernels.h"
 #include "app/cli/commands/table.h"

@@ -7,7 +7,6 @@
 
 #include "app/cli/commands/checks.h"
 #include "app/cli/commands/unused_options.h"
-#include "core/base/byte_units.h"
 #include "core/base/bytes.h"
 #include "plugins/python/python_passes.h"
 

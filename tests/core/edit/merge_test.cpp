@@ -2,8 +2,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
-
 #include "core/capture/native_reader.h"
 #include "core/capture/native_writer.h"
 #include "core/edit/merge.h"

@@ -7,7 +7,6 @@
 #include "tests/support/paths.h"
 
 #include <fstream>
-#include <sstream>
 
 namespace jointer::test {
 namespace {

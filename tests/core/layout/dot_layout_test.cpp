@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <fstream>
-#include <numeric>
 
 #include "core/process/spawn.h"
 #include "tests/support/layouts.h"

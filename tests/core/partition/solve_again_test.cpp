@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <map>
-#include <memory>
 #include <random>
 
 #include "core/cost/node_flops.h"

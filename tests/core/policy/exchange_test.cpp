@@ -13,8 +13,6 @@
 #include "core/policy/export.h"
 #include "core/policy/import.h"
 #include "core/policy/nearest_list.h"
-#include "core/policy/plan_makers.h"
-#include "core/policy/save_ops.h"
 #include "core/policy/tag_differences.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"

@@ -7,7 +7,6 @@
 #include "core/edit/tag_list.h"
 #include "core/graph/layers.h"
 #include "core/open/open.h"
-#include "core/policy/fsdp_gathers.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
 #include "tests/support/names.h"

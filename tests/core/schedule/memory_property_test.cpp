@@ -4,7 +4,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 
 #include "core/schedule/caching_allocator.h"

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "core/graph/complete.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
 #include "tests/support/random_graph.h"

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <filesystem>
-
 #include "core/base/bytes.h"
 #include "core/capture/native_writer.h"
 #include "tests/passes/run_pass.h"

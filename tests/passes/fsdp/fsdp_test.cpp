@@ -5,7 +5,6 @@
 #include "tests/support/graphs.h"
 #include "tests/support/names.h"
 #include "tests/support/run_pass.h"
-#include "tests/support/symbolic_run.h"
 
 namespace jointer::test {
 namespace {

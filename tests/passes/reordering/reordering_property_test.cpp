@@ -8,7 +8,6 @@
 #include <future>
 
 #include "core/graph/canonical.h"
-#include "core/graph/validate.h"
 #include "core/open/open.h"
 #include "passes/reordering/reordering.h"
 #include "tests/support/legal_order.h"

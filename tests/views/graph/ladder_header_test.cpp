@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "tests/support/ladders.h"
-#include "tests/support/snapshots.h"
 
 namespace jointer::views {
 namespace {

@@ -5,7 +5,6 @@
 
 #include "core/edit/edit.h"
 #include "core/graph/canonical.h"
-#include "core/graph/literal.h"
 #include "tests/support/snapshots.h"
 #include "tests/support/two_gathers.h"
 #include "views/session/edit/block_move.h"

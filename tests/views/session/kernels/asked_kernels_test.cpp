@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <memory>
 #include <sstream>
-#include <string>
 
 #include "core/edit/moves.h"
 #include "core/open/open.h"
