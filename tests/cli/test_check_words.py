@@ -51,6 +51,8 @@ def found(checker: ModuleType, folder: Path, name: str, text: str) -> list[str]:
         ("a.md", "| Of the step | what it is |\n", ["1: Of"]),
         # Names.
         ("a.cpp", "constexpr int kMostRows = 3, kLeastRows = 1;\n", ["1: kMostRows", "1: kLeastRows"]),
+        ("a.cpp", "std::int64_t most = 0;\nauto told = at();\n", ["1: int64_t most", "2: auto told"]),
+        ("a.h", "double real(double otherwise = 0);\n", ["1: double otherwise"]),
         # Every finding has its own line.
         ("a.py", "a = 1\nb = 'nobody'\n# nobody\n", ["2: nobody", "3: nobody"]),
     ],
