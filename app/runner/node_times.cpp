@@ -214,7 +214,7 @@ StepOr<TimesOfNodes> measure_nodes(const MeasuredProgram& run, std::vector<Compi
     run.reporter.note(
         "kernels cannot be traced (CUPTI is missing, is used by another profiler, or the driver "
         "forbids it): nodes are timed by events around their calls, which for small kernels "
-        "measure the time of launches");
+        "measure the time of launches, so --calibrate does not store the times");
   TimesOfNodes result;
   std::vector<NodeTime>& times = result.nodes;
   std::unordered_map<std::uint32_t, std::size_t> index_of;  // by the collective's node

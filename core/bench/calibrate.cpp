@@ -43,6 +43,13 @@ Result<CostSamples> store(const Graph& graph, const Measurement& measurement) {
                 "{}: cannot store the times, because the measurement does not name its device; run "
                 "the benchmark again",
                 measurement.label);
+  if (parse_device_type(samples.device_type) != DeviceType::cpu && measurement.kernels.empty())
+    return fail(Error::Kind::run,
+                "{}: cannot store the times, because the kernels of {} were not traced, so the "
+                "times of small kernels are those of their launches; run --backend interpret where "
+                "CUPTI is installed and no other profiler runs, or read a profiler trace with "
+                "`jointer calibrate FILE --trace TRACE`",
+                measurement.label, samples.device);
   JOINTER_TRY(CostDatabase database, CostDatabase::open_or_create(CostDatabase::default_path()));
   JOINTER_CHECK(database.store(samples));
   return samples;

@@ -17,7 +17,9 @@ CostSamples cost_samples(const Graph& graph, const Measurement& measurement,
 
 // Stores the samples in the cost database that JOINTER_COSTS names, or in the default one; creates
 // the database if necessary. Returns the samples so that the caller can report them. Error (usage):
-// the measurement does not name its device. Other errors: same as CostDatabase.
+// the measurement does not name its device. Error (run): it is of a GPU whose kernels were not
+// traced, so the times of small kernels are those of their launches. Other errors: same as
+// CostDatabase.
 Result<CostSamples> store(const Graph& graph, const Measurement& measurement);
 
 }  // namespace jointer

@@ -171,13 +171,39 @@ L40S = {"name": "NVIDIA L40S", "major": 8, "minor": 9, "multiprocessors": 142, "
 def test_a_run_on_a_gpu_without_a_description_keeps_its_properties(tmp_path: Path) -> None:
     started = ["started", {"device": "NVIDIA L40S", "device_type": "cuda", "gpu": L40S}]
     times = {"position": [positions()[compute_node()]], "start_ns": [0], "end_ns": [1000], "own_ns": [1000]}
+    kernels = {"position": times["position"], "name": ["gemm"], "stream": [7], "start_ns": [0], "end_ns": [1000]}
     bench = Bench(tmp_path, {"CUDA_VISIBLE_DEVICES": ""})
-    ran = bench.run(SMALL, "--on", "cuda", "--calibrate",
-                    ranks={"*": [started, *BEGIN[1:], ["measured", {"nodes": times}], ["done"]]})
+    measured = ["measured", {"nodes": times, "kernels": kernels}]
+    ran = bench.run(SMALL, "--on", "cuda", "--calibrate", ranks={"*": [started, *BEGIN[1:], measured, ["done"]]})
     assert ran.code == 0, ran.err
     overlap = run("overlap", JOINT, "--estimator", "measured", "--json").json
     assert overlap["device"] == "NVIDIA L40S, by its properties"
     assert overlap["estimator"].startswith("measured on NVIDIA L40S, ")
+
+
+def test_times_of_launches_are_not_stored(tmp_path: Path, costs: Path) -> None:
+    started = ["started", {"device": "NVIDIA H200", "device_type": "cuda"}]
+    times = {"position": [positions()[compute_node()]], "start_ns": [0], "end_ns": [9000], "own_ns": [9000]}
+    bench = Bench(tmp_path, {"CUDA_VISIBLE_DEVICES": ""})
+    ran = bench.run(SMALL, "--on", "cuda", "--calibrate",
+                    ranks={"*": [started, *BEGIN[1:], ["measured", {"nodes": times}], ["done"]]})
+    assert ran.code == 4 and "peak" in ran.out
+    assert "rank 0, interpret: cannot store the times, because the kernels of NVIDIA H200 were not traced" in ran.err
+    assert "jointer calibrate FILE --trace TRACE" in ran.err and not costs.exists()
+
+
+@pytest.mark.parametrize(
+    "backend, why",
+    [
+        (["python", "--on", "cuda"], "the Python backend does not trace the kernels of a GPU"),
+        (["inductor"], "compiled code has no times of nodes"),
+    ],
+)
+def test_backends_without_times_of_nodes_do_not_calibrate(tmp_path: Path, backend: list[str], why: str) -> None:
+    bench = Bench(tmp_path, {"CUDA_VISIBLE_DEVICES": ""})
+    ran = bench.run(SMALL, "--calibrate", "--backend", *backend)
+    assert ran.code == 2 and ran.out == "" and ran.ranks == {}
+    assert ran.err.startswith(f"jointer: option --calibrate: {why}; ") and ran.err.count("\n") == 1
 
 
 def test_a_database_of_version_1_0_is_read_and_extended(tmp_path: Path, costs: Path) -> None:

@@ -181,6 +181,29 @@ TEST(DeviceSession, MarksTimeNodesWhereKernelsAreNotTraced) {
   EXPECT_EQ(time_of(*graph, measured, "g").end_ns, time_of(*graph, measured, "gw").end_ns);
 }
 
+// The times of small kernels would be those of their launches.
+TEST(DeviceSession, TimesOfMarksAreNotStored) {
+  const TemporaryFolder folder;
+  ::setenv("JOINTER_COSTS", (folder / "costs.sqlite").c_str(), 1);
+  const auto graph = parse_literal(kShardedStep);
+  for (const int traced_steps : {0, 7, 10}) {
+    const RankRun run = run_on_fake_device({.graph = kShardedStep,
+                                            .options = {"--profile"},
+                                            .device = {.traced_steps = traced_steps}});
+    ASSERT_EQ(run.rank.status, Status::done) << run.failure();
+    const auto stored =
+        store(*graph, measurement_of(*graph, *run.rank.measured, "rank 0", run.rank.started->device,
+                                     run.rank.started->device_type, /*alone=*/false));
+    EXPECT_EQ(stored.has_value(), traced_steps == 10);
+    EXPECT_EQ(std::filesystem::exists(folder / "costs.sqlite"), traced_steps == 10);
+    if (!stored) {
+      EXPECT_THAT(stored.error().message, testing::HasSubstr("were not traced"));
+      EXPECT_THAT(run.rank.notes, testing::Contains(testing::HasSubstr("--calibrate")));
+    }
+  }
+  ::unsetenv("JOINTER_COSTS");
+}
+
 TEST(DeviceSession, ALaterEmptyTraceRestartsWithMarks) {
   const auto profile = [](int traced_steps) {
     return run_on_fake_device({.graph = kShardedStep,

@@ -261,6 +261,15 @@ Result<void> check_options(const CLI::App& command, const BenchCommand& options,
     JOINTER_CHECK(refuse_options(command, {"--profile", "--calibrate"},
                                  "kernels cannot be traced under Nsight Systems; run once with "
                                  "--nsys and once without"));
+  if (request.backend == Backend::inductor)
+    JOINTER_CHECK(refuse_options(command, {"--calibrate"},
+                                 "compiled code has no times of nodes; use --backend interpret"));
+  if (request.backend == Backend::python &&
+      device_of_run(request, this_machine()) != DeviceType::cpu)
+    JOINTER_CHECK(refuse_options(command, {"--calibrate"},
+                                 "the Python backend does not trace the kernels of a GPU; use "
+                                 "--backend interpret, or read a profiler trace with `jointer "
+                                 "calibrate FILE --trace TRACE`"));
   return {};
 }
 

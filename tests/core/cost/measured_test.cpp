@@ -366,6 +366,8 @@ class MeasuredByName : public testing::Test {
     Measurement m = measurement(graph_, type, {{"mm", ns}});
     m.device = device;
     m.gpu = gpu;
+    if (type != "cpu")
+      m.kernels.push_back({.node = graph_.find("mm"), .name = "gemm", .end_ns = ns});
     const auto stored = must(jointer::store(graph_, m));
     EXPECT_EQ(stored.nodes.size(), 1U);
   }
@@ -408,6 +410,20 @@ TEST_F(MeasuredByName, UsesTheLastMeasuredDeviceOfTheGraphsType) {
   const auto analysis = must(analyze(graph_, {.estimator = {.name = "measured", .device = ""}}));
   EXPECT_THAT(analysis.estimator, HasSubstr("measured on NVIDIA A100-SXM4-80GB, 2 of 6 nodes"));
   EXPECT_EQ(analysis.options.estimator.device, "a100");
+}
+
+TEST_F(MeasuredByName, TimesOfAGpuWhoseKernelsWereNotTracedAreRefused) {
+  Measurement untraced = measurement(graph_, "cuda", {{"mm", 1000}});
+  untraced.label = "rank 0, interpret";
+  untraced.device = "NVIDIA H200";
+  const auto stored = jointer::store(graph_, untraced);
+  ASSERT_FALSE(stored);
+  EXPECT_EQ(stored.error().kind, Error::Kind::run);
+  EXPECT_THAT(stored.error().message,
+              testing::StartsWith("rank 0, interpret: cannot store the times, because the kernels "
+                                  "of NVIDIA H200 were not traced"));
+  EXPECT_FALSE(make("measured", graph_)) << "nothing was stored";
+  keep("AMD EPYC 7763, 2 threads", "cpu", 3000);  // a CPU has no kernels
 }
 
 TEST_F(MeasuredByName, AGpuWithoutADescriptionHasItsStoredProperties) {
