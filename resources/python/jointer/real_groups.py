@@ -86,8 +86,15 @@ def join_groups(
                 "one with --solo"
             )
     timeout = datetime.timedelta(seconds=max(timeout_s, 1))
-    backend = "nccl" if device.type == "cuda" else "gloo"
-    dist.init_process_group(backend, rank=rank, world_size=world_size, timeout=timeout)
+    if device.type == "cuda":
+        # When NCCL's timeout expires, the process ends. The launcher's timeout, whose message names
+        # the node, must expire first. A barrier uses `device_id`; without it, NCCL would guess the
+        # device.
+        dist.init_process_group(
+            "nccl", rank=rank, world_size=world_size, timeout=2 * timeout, device_id=device
+        )
+    else:
+        dist.init_process_group("gloo", rank=rank, world_size=world_size, timeout=timeout)
     world = dist.group.WORLD
     _unregister_process_group(world.group_name)  # a recorded name may be one that torch chose
     handles: dict[str, dist.ProcessGroup] = {}
@@ -96,7 +103,7 @@ def join_groups(
         ranks = tuple(made[name])
         key = f"jointer/{'_'.join(map(str, ranks))}/{met[ranks]}"
         met[ranks] += 1
-        handles[name] = _connect(key, name, ranks.index(rank), len(ranks), timeout)
+        handles[name] = _connect(key, name, ranks.index(rank), len(ranks), device, timeout)
         _register_process_group(name, handles[name])
     if world.group_name not in made:
         _register_process_group(world.group_name, world)
@@ -104,7 +111,7 @@ def join_groups(
 
 
 def _connect(
-    key: str, name: str, rank: int, size: int, timeout: datetime.timedelta
+    key: str, name: str, rank: int, size: int, device: torch.device, timeout: datetime.timedelta
 ) -> dist.ProcessGroup:
     """A group of ``size`` processes that connect through ``key`` in the world's store.
 
@@ -116,16 +123,21 @@ def _connect(
     store = dist.PrefixStore(key, _get_default_store())
     group = dist.ProcessGroup(store, rank, size)
     kinds = dist.ProcessGroup.BackendType
-    if dist.get_backend() == "nccl":
+    if device.type == "cuda":
+        group.bound_device_id = device  # for barriers
         options = dist.ProcessGroupNCCL.Options()
-        options._timeout = timeout
-        device, kind = torch.device("cuda"), kinds.NCCL
-        backend = dist.ProcessGroupNCCL(store, rank, size, options)
+        options._timeout = 2 * timeout
+        group._set_default_backend(kinds.NCCL)
+        _register(group, "cuda", kinds.NCCL, dist.ProcessGroupNCCL(store, rank, size, options))
+        # Graphs for a GPU also contain collectives of host tensors, such as sizes.
+        store = dist.PrefixStore("host", store)
     else:
-        device, kind = torch.device("cpu"), kinds.GLOO
-        backend = dist.ProcessGroupGloo(store, rank, size, timeout)
-    backend._set_sequence_number_for_group()
-    group._set_default_backend(kind)
-    group._register_backend(device, kind, backend)
+        group._set_default_backend(kinds.GLOO)
+    _register(group, "cpu", kinds.GLOO, dist.ProcessGroupGloo(store, rank, size, timeout))
     group._set_group_name(name)
     return group
+
+
+def _register(group: dist.ProcessGroup, device: str, kind: Any, backend: Any) -> None:
+    backend._set_sequence_number_for_group()
+    group._register_backend(torch.device(device), kind, backend)
