@@ -22,6 +22,7 @@ import torch.distributed as dist
 
 from .amx import avoid_broken_amx
 from .counted import counted
+from .environment import device_members, has_gpu, why_no_cuda
 from .errors import CaptureError, first_line
 from .events import Events
 from .execute import Ledger, MemoryLimit, NodeError
@@ -39,6 +40,12 @@ from .triton import missing_kernel
 from .verify import Verdict, compare
 
 EXIT_DONE, EXIT_USAGE, EXIT_INPUT, EXIT_FAILED, EXIT_CANCELLED = 0, 2, 3, 4, 130
+
+_TIMES_OF_LAUNCHES = (
+    "the Python backend does not trace kernels: nodes are timed by the CPU and by events around "
+    "their calls, which for small kernels measure the time of launches, so --calibrate does not "
+    "store the times"
+)
 
 #: As in app/runner/verification.cpp.
 _ORDER_OF_NCCL = (
@@ -138,6 +145,7 @@ class _Rank:
         self._events = events
         self._status = StatusFile.from_environment()
         self._groups: dict[str, dist.ProcessGroup] = {}
+        self._note = ""  # about the device; reported once the rank has started
         self._alone = options.solo is not None
         self._rank = options.solo if self._alone else int(os.environ.get("RANK", "0"))
         self._world = 1 if self._alone else int(os.environ.get("WORLD_SIZE", "1"))
@@ -170,7 +178,10 @@ class _Rank:
             device=_device_name(device),
             device_type=device.type,
             hash=captured.hash,
+            **device_members(device, options.tf32),
         )
+        if self._note:
+            events.say("note", text=self._note)
         self._progress("groups")
         self._join(captured, device)
         _check_kernels(captured)
@@ -219,12 +230,20 @@ class _Rank:
 
     def _device(self) -> torch.device:
         on = self._options.on
-        if on == "cpu" or (on == "auto" and not torch.cuda.is_available()):
+        if on == "cpu":
             return torch.device("cpu")
-        if not torch.cuda.is_available():
-            raise Failure("device", "no CUDA device is usable here; run on the CPU (--on cpu)")
+        if why := why_no_cuda():
+            if on == "cuda":
+                text = f"no CUDA device can be used: {why}; --on cpu runs on the CPU"
+                raise Failure("device", text)
+            if has_gpu():
+                self._note = f"{why}: the CPU runs the graph"
+            return torch.device("cpu")
+        count = torch.cuda.device_count()
         local = 0 if self._alone else int(os.environ.get("LOCAL_RANK", "0"))
-        if local >= (count := torch.cuda.device_count()):
+        if count == 1 and "SLURM_PROCID" in os.environ:
+            local = 0  # Slurm can assign one GPU to each task, which then sees it as device 0
+        if local >= count:
             raise Failure(
                 "device",
                 f"local rank {local} sees only {counted(count, 'CUDA device')}, and each rank "
@@ -337,6 +356,8 @@ class _Rank:
             ranges = ProfilerRanges() if options.nsys else None
             measurer.steps(options.warmup, options.iterations, ranges)
             if options.profile:
+                if device.type == "cuda":
+                    events.say("note", text=_TIMES_OF_LAUNCHES)
                 measurer.profile()
         events.say("measured", **measurer.figures())
 

@@ -17,6 +17,7 @@ import torch.distributed as dist
 from torch import fx
 
 from .artifacts import FORMAT, VERSION, Cache, cache_key, capability, package_name, place
+from .environment import why_no_cuda
 from .errors import CaptureError
 from .inductor import Compiled, CompileError, Layout, check_compilable, compile_graph
 from .program import Part, parse_assumptions, read_program
@@ -158,10 +159,9 @@ class _Stage:
 
 
 def _device(on: str) -> torch.device:
-    has_cuda = torch.cuda.is_available()
-    if on == "cuda" and not has_cuda:
-        raise CaptureError("no CUDA device is usable here; compile with --on cpu")
-    return torch.device("cuda" if has_cuda and on != "cpu" else "cpu")
+    if on == "cuda" and (why := why_no_cuda()):
+        raise CaptureError(f"no CUDA device can be used: {why}; compile with --on cpu")
+    return torch.device("cuda" if on != "cpu" and torch.cuda.is_available() else "cpu")
 
 
 def _ensure_process_group() -> None:
