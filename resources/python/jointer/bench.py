@@ -22,6 +22,7 @@ import torch.distributed as dist
 
 from .amx import avoid_broken_amx
 from .counted import counted
+from .device_errors import REPORTED_LATE, kind_of_device_error, text_of
 from .environment import device_members, has_gpu, why_no_cuda
 from .errors import CaptureError, first_line
 from .events import Events
@@ -116,11 +117,14 @@ def main(options: argparse.Namespace) -> int:
         return _leave(EXIT_CANCELLED)
     except Failure as failure:
         events.say("failed", kind=failure.kind, node=failure.node, text=first_line(failure))
-        return _leave(EXIT_INPUT if failure.kind == "load" else EXIT_FAILED)
+        return _leave(EXIT_INPUT if failure.kind == "load" else EXIT_FAILED, failure.kind)
     except Exception as error:
-        kind = "load" if isinstance(error, (CaptureError, OSError)) else "internal"
-        events.say("failed", kind=kind, node="", text=first_line(error))
-        return _leave(EXIT_INPUT if kind == "load" else EXIT_FAILED)
+        kind = kind_of_device_error(error)
+        if not kind:
+            kind = "load" if isinstance(error, (CaptureError, OSError)) else "internal"
+        late = REPORTED_LATE if kind == "device" else ""
+        events.say("failed", kind=kind, node="", text=text_of(error) + late)
+        return _leave(EXIT_INPUT if kind == "load" else EXIT_FAILED, kind)
     return _leave(EXIT_DONE)
 
 
@@ -128,10 +132,10 @@ def _cancel(number: int, frame: object) -> None:
     raise Cancelled
 
 
-def _leave(code: int) -> int:
+def _leave(code: int, kind: str = "") -> int:
     """Exit immediately if there are other ranks, as closing a group could wait for ranks that have
-    exited."""
-    if dist.is_initialized() and dist.get_backend() != "fake":
+    exited, or after an error of the device, as calls that release its memory would fail, too."""
+    if kind == "device" or (dist.is_initialized() and dist.get_backend() != "fake"):
         sys.stderr.flush()
         os._exit(code)
     return code
@@ -385,17 +389,22 @@ class _failures:
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         if isinstance(error, NodeError):
-            raise Failure(self._kind(error), str(error), error.node) from error
+            kind = self._kind(error)
+            late = REPORTED_LATE if kind == "device" else ""
+            raise Failure(kind, str(error) + late, error.node) from error
         if isinstance(error, MemoryLimit):
             raise Failure("memory", str(error)) from error
-        if isinstance(error, RuntimeError):  # of a barrier between steps
-            text = f"waiting for the other ranks: {first_line(error)}"
+        # A barrier between steps failed, or the device; `main` reports an error of the device.
+        if isinstance(error, RuntimeError) and not kind_of_device_error(error):
+            text = f"waiting for the other ranks: {text_of(error)}"
             raise Failure("collective", text) from error
 
     def _kind(self, error: NodeError) -> str:
         cause, text = error.error, str(error.error)
-        if isinstance(cause, (MemoryLimit, MemoryError, torch.OutOfMemoryError)):
+        if isinstance(cause, MemoryLimit):
             return "memory"
+        if of_device := kind_of_device_error(cause):
+            return of_device
         if "DefaultCPUAllocator" in text:
             return "memory"
         if isinstance(cause, NotImplementedError) or "is not known to torch" in text:

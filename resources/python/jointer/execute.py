@@ -20,6 +20,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
+from .device_errors import text_of
 from .retarget import captured_target
 from .signature import graph_outputs
 
@@ -32,8 +33,7 @@ class NodeError(Exception):
     """A node failed; ``__cause__`` is the exception."""
 
     def __init__(self, node: fx.Node, error: BaseException) -> None:
-        line = next((each.strip() for each in str(error).splitlines() if each.strip()), "")
-        super().__init__(f"{captured_target(node)}: {line or type(error).__name__}")
+        super().__init__(f"{captured_target(node)}: {text_of(error)}")
         self.node = node.name
         self.error = error
 
