@@ -5,8 +5,8 @@
 // If the device traces kernels, their true times are known: a call's own time is the sum over its
 // kernels, and the call runs from the start of its first kernel to the end of its last. Otherwise
 // marks are set before and after each call. On a GPU, marks would measure the launches of small
-// kernels, so they are used there only if tracing is not possible. If a rank's trace is empty, all
-// ranks start over with marks.
+// kernels, so they are used there only if tracing is not possible. If a rank's trace is empty or
+// cannot be started, all ranks start over with marks.
 
 #include "app/runner/node_times.h"
 
@@ -162,7 +162,7 @@ struct StepsTimed {
 StepOr<StepsTimed> time_steps(const MeasuredProgram& run) {
   const std::size_t count = run.program.instructions.size();
   StepsTimed steps;
-  bool can_trace = true;
+  bool can_trace = !run.platform.device().is_cpu();
   for (std::int64_t i = 0; i < 2 * kTimedSteps; ++i) {
     if (i == 0) steps = {.own = std::vector<std::vector<std::int64_t>>(count)};
     run.reporter.stage("profile", i, 2 * kTimedSteps);
@@ -170,10 +170,9 @@ StepOr<StepsTimed> time_steps(const MeasuredProgram& run) {
     run.platform.synchronize();
     run.groups.barrier();
     std::unique_ptr<KernelTracer> tracer = can_trace ? run.platform.trace_kernels() : nullptr;
-    can_trace = tracer != nullptr;
     std::unique_ptr<Stopwatch> stopwatch;
     TraceStopwatch* trace = nullptr;
-    if (can_trace) {
+    if (tracer) {
       auto traced = std::make_unique<TraceStopwatch>(std::move(tracer), count);
       trace = traced.get();
       stopwatch = std::move(traced);
@@ -188,8 +187,9 @@ StepOr<StepsTimed> time_steps(const MeasuredProgram& run) {
     if (const StepResult done = run.interpreter.step(follower.get()); !done)
       return tl::unexpected(done.error());
     steps.last = stopwatch->read();
-    // All ranks start over, since all must run the same number of steps.
-    if (run.groups.any(trace != nullptr && trace->kernels().empty())) {
+    // All ranks start over, since all must run the same number of steps, and times of both kinds
+    // must not be mixed.
+    if (run.groups.any(can_trace && (trace == nullptr || trace->kernels().empty()))) {
       can_trace = false;
       i = -1;
       continue;

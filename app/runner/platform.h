@@ -105,7 +105,7 @@ class Platform {
   virtual void limit_memory(std::int64_t bytes) = 0;
   virtual void synchronize() = 0;
   [[nodiscard]] virtual std::unique_ptr<Marks> marks(std::size_t count) const = 0;
-  // Null on devices where every call has finished when it returns; use marks there.
+  // Null if kernels cannot be traced; use marks then. Not called on the CPU.
   virtual std::unique_ptr<KernelTracer> trace_kernels() { return nullptr; }
   // Ranges for the profiler under which this process runs, if there is one.
   [[nodiscard]] virtual std::unique_ptr<ProfilerRanges> profiler_ranges() {

@@ -204,20 +204,24 @@ TEST(DeviceSession, TimesOfMarksAreNotStored) {
   ::unsetenv("JOINTER_COSTS");
 }
 
-TEST(DeviceSession, ALaterEmptyTraceRestartsWithMarks) {
-  const auto profile = [](int traced_steps) {
-    return run_on_fake_device({.graph = kShardedStep,
-                               .options = {"--profile"},
-                               .device = {.traced_steps = traced_steps}});
+TEST(DeviceSession, ALaterStepWithoutATraceRestartsWithMarks) {
+  const auto profile = [](const DeviceOptions& device) {
+    return run_on_fake_device({.graph = kShardedStep, .options = {"--profile"}, .device = device});
   };
-  const RankRun marked = profile(0), restarted = profile(7);
-  ASSERT_EQ(restarted.rank.status, Status::done) << restarted.failure();
-  EXPECT_THAT(restarted.rank.measured->kernels, SizeIs(0));
+  const RankRun marked = profile({.traced_steps = 0});
   const auto graph = parse_literal(kShardedStep);
-  for (const char* name : {"g", "gw", "a", "r", "rw"})
-    EXPECT_EQ(time_of(*graph, *restarted.rank.measured, name).own_ns,
-              time_of(*graph, *marked.rank.measured, name).own_ns)
-        << name;
+  for (const DeviceOptions& device : {DeviceOptions{.traced_steps = 7}, DeviceOptions{.tracers = 7},
+                                      DeviceOptions{.tracers = 3}, DeviceOptions{.tracers = 0}}) {
+    const RankRun restarted = profile(device);
+    ASSERT_EQ(restarted.rank.status, Status::done) << restarted.failure();
+    EXPECT_THAT(restarted.rank.measured->kernels, SizeIs(0));
+    EXPECT_THAT(restarted.rank.notes,
+                testing::Contains(testing::StartsWith("kernels cannot be traced")));
+    for (const char* name : {"g", "gw", "a", "r", "rw"})
+      EXPECT_EQ(time_of(*graph, *restarted.rank.measured, name).own_ns,
+                time_of(*graph, *marked.rank.measured, name).own_ns)
+          << name;
+  }
 }
 
 // The lines that the fake device logs about ranges for a profiler.

@@ -6,6 +6,7 @@
 
 #include <ATen/record_function.h>
 #include <c10/cuda/CUDAFunctions.h>
+#include <c10/util/Exception.h>
 #include <torch/csrc/autograd/profiler_kineto.h>
 
 #include <algorithm>
@@ -85,7 +86,13 @@ class KinetoTracer final : public KernelTracer {
 }  // namespace
 
 std::unique_ptr<KernelTracer> trace_with_kineto() {
-  return std::make_unique<KinetoTracer>();
+  try {
+    return std::make_unique<KinetoTracer>();
+  } catch (const c10::AcceleratorError&) {
+    throw;  // of an earlier call
+  } catch (const c10::Error&) {
+    return nullptr;
+  }
 }
 
 }  // namespace jointer::runner

@@ -179,9 +179,10 @@ void FakeDevice::check_link() const {
                    "NCCL error: remote process exited or there was a network error");
 }
 
-void FakeDevice::start_trace() {
+bool FakeDevice::start_trace() {
   is_tracing_ = ++traces_ <= options_.traced_steps;
   traced_.clear();
+  return traces_ <= options_.tracers;
 }
 
 std::vector<runner::TracedKernel> FakeDevice::take_trace() {

@@ -39,6 +39,7 @@ namespace jointer::test {
 struct DeviceOptions {
   std::int64_t memory_bytes = std::int64_t{1} << 30;
   int traced_steps = std::numeric_limits<int>::max();  // the traces of later steps are empty
+  int tracers = std::numeric_limits<int>::max();       // later steps cannot be traced
   bool has_tf32 = true;
   // Not empty: the device is in exclusive compute mode, and this names it on this machine.
   std::string exclusive_name;
@@ -117,8 +118,8 @@ class FakeDevice {
   void check_link() const;
   [[nodiscard]] bool is_link_down() const { return is_link_down_; }
 
-  // Kernels from here on, until they are taken.
-  void start_trace();
+  // Kernels from here on, until they are taken. Returns false if they cannot be traced.
+  bool start_trace();
   void trace_for(std::optional<std::size_t> instruction) { traced_instruction_ = instruction; }
   std::vector<runner::TracedKernel> take_trace();
 

@@ -50,7 +50,6 @@ class EventMarks final : public Marks {
 
 class Tracer final : public KernelTracer {
  public:
-  Tracer() { the_device().start_trace(); }
   ~Tracer() override { the_device().trace_for(std::nullopt); }
   void begin(std::size_t instruction) override { the_device().trace_for(instruction); }
   void end() override { the_device().trace_for(std::nullopt); }
@@ -145,7 +144,9 @@ class FakePlatform final : public runner::DevicePlatform {
   [[nodiscard]] std::unique_ptr<Marks> marks(std::size_t count) const override {
     return std::make_unique<EventMarks>(count);
   }
-  std::unique_ptr<KernelTracer> trace_kernels() override { return std::make_unique<Tracer>(); }
+  std::unique_ptr<KernelTracer> trace_kernels() override {
+    return the_device().start_trace() ? std::make_unique<Tracer>() : nullptr;
+  }
   [[nodiscard]] std::unique_ptr<runner::ProfilerRanges> profiler_ranges() override {
     if (the_device().options().range_log.empty()) return DevicePlatform::profiler_ranges();
     return std::make_unique<LoggedRanges>();
