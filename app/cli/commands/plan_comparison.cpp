@@ -9,10 +9,10 @@
 #include "app/cli/commands/table.h"
 #include "core/base/units.h"
 #include "core/graph/layers.h"
+#include "core/partition/captured_figures.h"
 #include "core/partition/partition.h"
 #include "core/partition/partitioned_values.h"
 #include "core/policy/apply_step_tags.h"
-#include "core/schedule/simulation.h"
 
 namespace jointer::cli {
 namespace {
@@ -150,18 +150,6 @@ void print_values(const PlanDifference& difference, std::size_t top) {
 
 Json action_json(MaybeAction action) {
   return action ? Json(to_string(*action)) : Json();
-}
-
-PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
-                             std::span<const SaveCandidate> decided, const MemoryOptions& memory) {
-  const MemoryTimeline timeline(graph, memory);
-  const Simulation simulation(graph, costs);
-  PlanFigures figures = partitioned_figures(graph, decided);
-  figures.figures = {.peak_bytes = timeline.peak_bytes(),
-                     .step_ns = simulation.step_ns(),
-                     .exposed_ns = simulation.exposed_ns()};
-  figures.compute_ns = simulation.compute_ns();
-  return figures;
 }
 
 Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,

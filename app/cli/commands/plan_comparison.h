@@ -46,11 +46,8 @@ std::optional<Result<PlanComparison>> compare_own_plans(
     const std::pair<std::string, const Graph&>& after, const EstimatorOptions& estimator,
     const MemoryOptions& memory);
 
-// Returns the estimates of a graph to which its plan has already been applied. `decided`: its
-// partitioned_values.
-PlanFigures captured_figures(const Graph& graph, std::span<const NodeCost> costs,
-                             std::span<const SaveCandidate> decided, const MemoryOptions& memory);
-// Estimates costs with `estimator`. Error: same as EstimatorOptions::make and partitioned_values.
+// Returns the estimates of a graph to which its plan has already been applied. Error: same as
+// EstimatorOptions::make and partitioned_values.
 Result<PlanFigures> captured_figures(const Graph& graph, const EstimatorOptions& estimator,
                                      const MemoryOptions& memory);
 

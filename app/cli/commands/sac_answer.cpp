@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "core/graph/tuple_call.h"
+#include "core/partition/captured_figures.h"
 #include "core/partition/partitioned_values.h"
 #include "core/schedule/caching_allocator.h"
 #include "core/schedule/memory_timeline.h"

@@ -18,6 +18,7 @@
 #include "core/pass/pipeline_run.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/checkpoint.h"
+#include "core/policy/point_of_step.h"
 #include "core/policy/step_values.h"
 #include "core/policy/with_fsdp.h"
 #include "passes/built_in.h"
@@ -46,17 +47,6 @@ Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, std::string wh
   return {};
 }
 
-// The plan of the step, and the estimates of the step with its tags applied.
-Result<ParetoPoint> point_of_step(const SacCommand& options, const Graph& tagged) {
-  Graph step = tagged;
-  JOINTER_CHECK(apply_step_tags(step));
-  ParetoPoint point{.budget = -1, .name = kThisPlan, .plan = {}, .figures = {}};
-  JOINTER_TRY(point.figures,
-              captured_figures(step, options.estimator, memory_options(options.optimizer)));
-  JOINTER_TRY(point.plan, plan_of_step(tagged, step));
-  return point;
-}
-
 // Chooses a plan according to the options and, with --pareto, finds the trade-off.
 Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
                               std::optional<PlanTarget> target, std::vector<std::string>& notes) {
@@ -70,9 +60,9 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
   const std::vector<NodeCost> costs = estimate_all(graph, *estimator);
   const std::vector<Flops> flops = flops_of(graph);
   const TransferCosts transfers = estimator->transfer_costs();
+  const MemoryOptions memory = memory_options(options.optimizer);
   if (!options.budget.empty() && !has_limit) {
-    const PlanWhatIf what_if(graph, costs, flops, memory_options(options.optimizer), {},
-                             {.transfers = transfers});
+    const PlanWhatIf what_if(graph, costs, flops, memory, {}, {.transfers = transfers});
     JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
     JOINTER_TRY(const SavePlan plan, budgets.plan(budget.activation));
     JOINTER_CHECK(
@@ -81,16 +71,16 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     planned.budget = budget.activation;
   }
   if (!options.checkpointed.empty()) {
-    JOINTER_TRY(const ParetoPoint now, point_of_step(options, planned.tagged));
-    const PlanWhatIf what_if(graph, costs, flops, memory_options(options.optimizer), {},
-                             {.transfers = transfers});
+    JOINTER_TRY(const ParetoPoint now,
+                point_of_step(planned.tagged, kThisPlan, *estimator, memory));
+    const PlanWhatIf what_if(graph, costs, flops, memory, {}, {.transfers = transfers});
     JOINTER_TRY(const auto groups, calls_of_modules(graph, options.checkpointed));
     JOINTER_TRY(const PlanChange change, checkpoint(graph, what_if, now.plan, groups));
     add_refusals(change, notes);
     JOINTER_CHECK(tag_step(planned, change.plan, "checkpointing"));
   }
   if (!has_limit && !options.pareto) return planned;
-  JOINTER_TRY(ParetoPoint now, point_of_step(options, planned.tagged));
+  JOINTER_TRY(ParetoPoint now, point_of_step(planned.tagged, kThisPlan, *estimator, memory));
   const SavePlan current = now.plan;
   if (target) {
     target->peak_bytes = budget.peak_bytes.value_or(0);
@@ -100,12 +90,9 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     }
   }
   JOINTER_TRY(const auto trade_off,
-              TradeOff::make(graph,
-                             {.costs = costs,
-                              .flops = flops,
-                              .memory = memory_options(options.optimizer),
-                              .transfers = transfers},
-                             trade_off_options(options, std::move(now), fsdp, bool(target))));
+              TradeOff::make(
+                  graph, {.costs = costs, .flops = flops, .memory = memory, .transfers = transfers},
+                  trade_off_options(options, std::move(now), fsdp, bool(target))));
   if (target) {
     JOINTER_TRY(ChangeList list, find_changes(graph, trade_off->what_if(), current, *target));
     JOINTER_CHECK(tag_step(planned, list.plan,
@@ -131,7 +118,7 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
                                  : fmt::format("a peak of at most {}", options.budget)));
   }
   if (options.pareto) {
-    JOINTER_TRY(now, point_of_step(options, planned.tagged));
+    JOINTER_TRY(now, point_of_step(planned.tagged, kThisPlan, *estimator, memory));
     trade_off->set_now(std::move(now));
     JOINTER_TRY(planned.pareto, curve_of(options, *trade_off));
   }

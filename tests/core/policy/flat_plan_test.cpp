@@ -14,6 +14,7 @@
 #include "core/partition/plan_what_if.h"
 #include "core/policy/apply_step_tags.h"
 #include "core/policy/export.h"
+#include "core/policy/point_of_step.h"
 #include "tests/support/graphs.h"
 #include "tests/support/must.h"
 #include "tests/support/paths.h"
@@ -199,6 +200,28 @@ TEST_P(FlatCapture, FiguresEqualThoseOfTheStep) {
     EXPECT_EQ(deciding.complaint(), "") << round;
     if (!deciding.decide(chance)) break;
   }
+}
+
+// A search starts from the step with its tags applied, not from the step as captured.
+TEST(PointOfStep, IsTheStepWithItsTagsApplied) {
+  Graph tagged = must(
+      open_graph({.path = source_path("resources/samples/llama_debug_fsdp2.train_step.json.zst")}));
+  const NodeId silu = tagged.find("silu");
+  ASSERT_TRUE(bool(silu));
+  tagged.node(silu).policy = MemoryPolicy::must_recompute;
+  const auto estimator = must(make_estimator({}));
+  const ParetoPoint point = must(point_of_step(tagged, "now", *estimator, {}));
+  EXPECT_EQ(point.name, "now");
+  EXPECT_LT(point.budget, 0);
+  EXPECT_EQ(std::ranges::count(point.plan.saved, silu), 0);
+
+  Graph step = tagged;
+  must(apply_step_tags(step));
+  const Simulation simulation(step, estimate_all(step, *estimator));
+  EXPECT_EQ(figures_of(point).peak_bytes, MemoryTimeline(step, {}).peak_bytes());
+  EXPECT_EQ(figures_of(point).step_ns, simulation.step_ns());
+  EXPECT_EQ(point.figures.compute_ns, simulation.compute_ns());
+  EXPECT_GT(point.figures.recomputed, 0U);
 }
 
 INSTANTIATE_TEST_SUITE_P(
