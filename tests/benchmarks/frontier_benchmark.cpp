@@ -1,7 +1,7 @@
-// Checks the plans that `jointer sac --budget` finds for joint graphs: at ten limits, or `--peaks`,
-// from the lowest peak found to that of the plan without a limit or, if that is not higher, of the
-// budget or preset that needs most. Each answer is a separate search, as on the command line. It
-// fails if
+// Checks the plans that `jointer sac --budget` finds for joint graphs and flat training steps: at
+// ten limits, or `--peaks`, from the lowest peak found to that of the plan without a limit or, if
+// that is not higher, of the budget or preset that needs most. Each answer is a separate search, as
+// on the command line. It fails if
 //   - no plan found fits the limit;
 //   - one of torch's activation budgets, by any solver, or one of upstream's presets fits the limit
 //     and is faster;
@@ -14,7 +14,9 @@
 //   limit, peak, step   in GiB and ms; the plan found
 //   bound, gap          the lower bound for the limit; step / bound - 1. With orders, the bound
 //                       leaves out communication
-//   rival               the fastest budget or preset that fits
+//   rival               the fastest budget or preset that fits. torch has no partitioner for flat
+//                       training steps: their budgets are Jointer's (step_budget.cpp), solved by
+//                       torch's solvers, and marked with "*"
 //   flips               the changes that fit and are faster, and the best gain. With orders, the
 //                       order of `--ordered-flips` of them is searched, too, those with the
 //                       shortest steps before
@@ -40,6 +42,7 @@
 #include "core/open/open.h"
 #include "core/partition/budget_sweep.h"
 #include "core/policy/ordered_search.h"
+#include "core/policy/point_of_step.h"
 #include "core/policy/trade_off.h"
 #include "core/policy/with_fsdp.h"
 #include "passes/built_in.h"
@@ -65,6 +68,7 @@ constexpr double kTunedLonger = 10;  // auto_tune's time, relative to that of a 
 struct Rival {
   std::string name;
   Figures figures;
+  bool is_of_torch = true;  // false for the budgets of a flat training step
 };
 
 class Stopwatch {
@@ -89,31 +93,40 @@ double ms(std::int64_t ns) {
   return static_cast<double>(ns) / kMs;
 }
 
-// A graph and its estimates on an H100.
+// As on the command line, estimates are for an H100 or, for a graph captured on a CPU, for a CPU.
+const AnalysisOptions kAnalysis{.estimator = {.device = {}}};
+
+// A graph and its estimates.
 struct Asked {
   Graph graph;
   MemoryPolicy fsdp = MemoryPolicy::none;
-  Partition whole;
   std::vector<NodeCost> costs;
   std::vector<Flops> flops;
   TransferCosts transfers;
-  PlanFigures figures;  // of the plan without a limit
+  ParetoPoint now;  // the plan without a limit
 
   static Result<Asked> of(const std::string& path) {
     Asked asked;
     JOINTER_TRY(asked.graph, open_graph({.path = path}));
     asked.fsdp = fsdp_policy(asked.graph);
-    JOINTER_TRY(asked.whole, partition(asked.graph));
-    JOINTER_TRY(const auto estimator, make_estimator({}));
-    asked.costs = estimate_all(asked.whole.joint, *estimator);
-    asked.flops.resize(asked.whole.joint.node_count());
-    for (const NodeId id : asked.whole.joint.order())
-      asked.flops[id.index()] = node_flops(asked.whole.joint, asked.whole.joint.node(id));
+    JOINTER_TRY(const auto estimator, estimator_for(asked.graph, kAnalysis));
     asked.transfers = estimator->transfer_costs();
-    const PlanWhatIf what_if(asked.whole.joint, asked.costs, asked.flops, {}, {},
+    if (asked.is_flat()) {
+      asked.estimate(asked.graph, *estimator);
+      JOINTER_TRY(asked.now, point_of_step(asked.graph, kNow, *estimator, {}));
+      return asked;
+    }
+    JOINTER_TRY(Partition whole, partition(asked.graph));
+    asked.estimate(whole.joint, *estimator);
+    const PlanWhatIf what_if(whole.joint, asked.costs, asked.flops, {}, {},
                              {.transfers = asked.transfers});
-    JOINTER_TRY(asked.figures, what_if.figures(asked.whole.plan));
+    JOINTER_TRY(const PlanFigures figures, what_if.figures(whole.plan));
+    asked.now = {.budget = -1, .name = kNow, .plan = std::move(whole.plan), .figures = figures};
     return asked;
+  }
+
+  [[nodiscard]] bool is_flat() const {
+    return !graph.is_pair() && graph.part(PartId(0)).kind == CaptureKind::train_step;
   }
 
   [[nodiscard]] Result<std::unique_ptr<TradeOff>> trade_off(const Options& options) const {
@@ -121,16 +134,25 @@ struct Asked {
         graph,
         {.costs = costs, .flops = flops, .memory = {}, .simulation = {}, .transfers = transfers},
         {.partition = {},
-         .now = {.budget = -1, .name = "now", .plan = whole.plan, .figures = figures},
+         .now = now,
          .fsdp = fsdp,
          .offload = options.offload,
          .effort = options.effort,
          .found = {}});
   }
+
+ private:
+  static constexpr const char* kNow = "now";
+
+  void estimate(const Graph& searched, const Estimator& estimator) {
+    costs = estimate_all(searched, estimator);
+    flops = flops_of(searched);
+  }
 };
 
 // All budgets by all of torch's solvers, and the presets that the search may use.
-Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off, const Options& options) {
+Result<std::vector<Rival>> rivals_of(const Asked& asked, const TradeOff& trade_off,
+                                     const Options& options) {
   std::vector<Rival> rivals;
   for (const auto& [name, solver] : kKnapsackSolvers) {
     ParetoRequest request;
@@ -139,13 +161,15 @@ Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off, const Options& o
                 BudgetSweep::make(trade_off.partition().joint, trade_off.what_if(), request));
     JOINTER_CHECK(sweep->run());
     for (const ParetoPoint& point : sweep->points())
-      rivals.push_back({fmt::format("{} {:.4g}", name, point.budget), point.figures.figures});
+      rivals.push_back({.name = fmt::format("{} {:.4g}", name, point.budget),
+                        .figures = point.figures.figures,
+                        .is_of_torch = !asked.is_flat()});
   }
   for (const ParetoPoint& preset : trade_off.presets()) {
     if (!options.offload &&
         !offloads_only_on_demand(preset.plan, trade_off.partition().joint, trade_off.policies()))
       continue;
-    rivals.push_back({preset.name, preset.figures.figures});
+    rivals.push_back({.name = preset.name, .figures = preset.figures.figures});
   }
   return rivals;
 }
@@ -154,7 +178,13 @@ Result<std::vector<Rival>> rivals_of(const TradeOff& trade_off, const Options& o
 Result<Fit> answer(const TradeOff& trade_off, std::int64_t limit, const Options& options) {
   if (options.keep_order || !communicates(trade_off.partition().joint))
     return trade_off.fastest_within(limit);
-  return fastest_ordered(trade_off, limit, order_finder(built_in_passes(), {}));
+  return fastest_ordered(trade_off, limit, order_finder(built_in_passes(), kAnalysis));
+}
+
+// The step of the fastest rival that fits; none if there is no rival.
+std::string rival_text(const Rival* rival) {
+  if (rival == nullptr) return "none";
+  return fmt::format("{:.3f}{}", ms(rival->figures.step_ns), rival->is_of_torch ? "" : "*");
 }
 
 struct Flips {
@@ -188,7 +218,7 @@ Result<Flips> flip(const TradeOff& trade_off, const ParetoPoint& from, std::int6
   }
   std::ranges::stable_sort(changed, {},
                            [](const EvaluatedPlan& each) { return each.figures.figures.step_ns; });
-  const FindOrder find_order = order_finder(built_in_passes(), {});
+  const FindOrder find_order = order_finder(built_in_passes(), kAnalysis);
   for (std::size_t i = 0; i < changed.size(); ++i) {
     if (from.order.empty() || i >= options.ordered_flips) {
       count(changed[i].figures.figures);
@@ -204,6 +234,7 @@ Result<Flips> flip(const TradeOff& trade_off, const ParetoPoint& from, std::int6
 // The step of auto_tune's best pipeline within the limit; nullopt if it finds none.
 Result<std::optional<std::int64_t>> tuned(const Graph& graph, std::int64_t limit, double seconds) {
   TuneOptions options;
+  options.context.analysis = kAnalysis;
   options.evaluations = std::numeric_limits<std::size_t>::max();
   options.seconds = seconds;
   options.budget = limit;
@@ -217,15 +248,15 @@ Result<std::optional<std::int64_t>> tuned(const Graph& graph, std::int64_t limit
 Result<std::vector<std::string>> measure(const std::string& path, const Options& options) {
   JOINTER_TRY(const Asked asked, Asked::of(path));
   JOINTER_TRY(const auto trade_off, asked.trade_off(options));
-  JOINTER_TRY(const std::vector<Rival> rivals, rivals_of(*trade_off, options));
+  JOINTER_TRY(const std::vector<Rival> rivals, rivals_of(asked, *trade_off, options));
   JOINTER_TRY(const Fit smallest, trade_off->fastest_within(0));
   const std::int64_t low = smallest.point.figures.figures.peak_bytes;
-  std::int64_t high = asked.figures.figures.peak_bytes;
+  std::int64_t high = asked.now.figures.figures.peak_bytes;
   if (high <= low)
     for (const Rival& rival : rivals) high = std::max(high, rival.figures.peak_bytes);
   fmt::print("{}: {}, now {:.2f} GiB, {:.3f} ms\n", path,
-             counted(asked.graph.order().size(), "node"), gib(asked.figures.figures.peak_bytes),
-             ms(asked.figures.figures.step_ns));
+             counted(asked.graph.order().size(), "node"), gib(asked.now.figures.figures.peak_bytes),
+             ms(asked.now.figures.figures.step_ns));
   fmt::print("{:>9} {:>9} {:>11} {:>11} {:>8} {:>11} {:>14} {}{:>8} {:>6}\n", "limit", "peak",
              "step", "bound", "gap", "rival", "flips", options.tune ? "      tuned " : "",
              "seconds", "CPU");
@@ -270,8 +301,7 @@ Result<std::vector<std::string>> measure(const std::string& path, const Options&
         "{:>9.2f} {:>9.2f} {:>11.3f} {:>11.3f} {:>7.2f}% {:>11} {:>5} {:>7.4f}% {}{:>8.2f} "
         "{:>6.2f}\n",
         gib(limit), gib(found.peak_bytes), ms(found.step_ns), bound,
-        bound > 0 ? 100 * (ms(found.step_ns) / bound - 1) : 0.0,
-        rival == nullptr ? "none" : fmt::format("{:.3f}", ms(rival->figures.step_ns)), flips.better,
+        bound > 0 ? 100 * (ms(found.step_ns) / bound - 1) : 0.0, rival_text(rival), flips.better,
         100 * gain, tuned_text, seconds, processor_seconds);
     std::fflush(stdout);
   }
