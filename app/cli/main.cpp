@@ -78,6 +78,7 @@ int run(int argc, char** argv) {
   jointer::cli::add_query_command(program, exit_code);
   jointer::cli::add_kernels_command(program, exit_code);
   jointer::cli::add_capture_command(program, exit_code);
+  jointer::cli::refuse_empty_values(program);
   program.footer(
       "`jointer help COMMAND` describes a command. `jointer FILE` opens the file in the desktop "
       "application.");

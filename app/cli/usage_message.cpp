@@ -115,6 +115,18 @@ std::string usage_message(const CLI::App& program, const CLI::ParseError& error)
   return fmt::format("{}; {}", message, help_command(program));
 }
 
+void refuse_empty_values(CLI::App& program) {
+  const CLI::Validator is_given(
+      [](const std::string& value) {
+        return value.empty() ? std::string("expected a value, got none") : std::string();
+      },
+      {});
+  for (CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    for (CLI::Option* option : command->get_options())
+      if (!option->get_positional() && option->get_items_expected_max() > 0)
+        option->check(is_given);
+}
+
 std::string not_a_command(const CLI::App& program, std::string_view word) {
   return fmt::format("`{}` is neither a command nor a file{}", word, commands_text(program, word));
 }

@@ -92,6 +92,17 @@ def test_an_option_before_a_command(arguments: list[Any], expected: str) -> None
         (["memory", JOINT, "--optimizer", "sgd"], "option --optimizer: expected one of none, adamw, got `sgd`"),
         (["memory", JOINT, "--top"], "option --top: expected a value; `jointer memory --help` lists its options"),
         (["memory", JOINT, "--top", "3", "--top", "4"], "option --top: given 2 times; give it once"),
+        *(
+            ([*command, option, ""], f"option {option}: expected a value, got none")
+            for command, options in (
+                (["sac", JOINT], ["--budget", "--free", "--against", "--output", "--policy", "--preset", "--checkpoint"]),
+                (["sac", STEP], ["--budget", "--free", "--save", "--why", "--device"]),
+                (["memory", JOINT], ["--device"]),
+                (["apply", JOINT, "--passes", "remove_tags"], ["--budget", "--output"]),
+            )
+            for option in options
+        ),
+        (["sac", JOINT, "--solver", ""], "option --solver: expected one of dp, greedy, sliding_hirschberg, knee_point, got ``"),
         (["memory", JOINT, "--json=foo"], "option --json: expected no value, got `foo`"),
         *(
             (
