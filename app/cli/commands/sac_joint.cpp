@@ -70,8 +70,7 @@ Result<void> checkpoint_modules(const SacCommand& options, Solved& solved,
               checkpoint(partition.joint, *solved.what_if, partition.plan, groups));
   add_refusals(change, notes);
   solved.is_own = solved.is_own && change.plan == partition.plan;
-  replace_plan(partition, change.plan, "checkpointed with its module");
-  return {};
+  return replace_plan(solved, change.plan, "checkpointed with its module", Decider::user);
 }
 
 }  // namespace
@@ -111,7 +110,9 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                 .what_if = &what_if,
                 .partitioner = partitioning.partitioner,
                 .decider = has_own_plan ? Decider::capture : Decider::partitioner,
+                .changed_by = {},
                 .budget = budget.activation < 1 ? std::optional(budget.activation) : std::nullopt,
+                .found_as = {},
                 .policies = policies_of(graph),
                 .costs = costs,
                 .transfers = estimator->transfer_costs()};
@@ -178,6 +179,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
   JOINTER_TRY(answer.why, explain_values({.plan = compared,
                                           .reasons = solved.partition.reasons,
                                           .decider = solved.decider,
+                                          .changed_by = solved.changed_by,
                                           .tags = std::move(policy.tags)},
                                          options.why));
   if (options.compares()) {

@@ -19,10 +19,12 @@ Result<void> adopt_plan(Solved& solved, const TradeOff& trade_off, const Fit& fi
     return {};
   }
   const bool is_budget = point.budget >= 0, is_preset = !is_budget && !point.name.empty();
-  const std::string found_by =
-      is_budget   ? fmt::format("torch's budget {}, chosen for {},", point.budget, limit)
-      : is_preset ? fmt::format("the preset {}, chosen for {},", point.name, limit)
-                  : fmt::format("the search for {}", limit);
+  const std::string found_as = is_budget   ? fmt::format("torch's budget {}", point.budget)
+                               : is_preset ? fmt::format("the preset {}", point.name)
+                                           : std::string();
+  const std::string found_by = found_as.empty()
+                                   ? fmt::format("the search for {}", limit)
+                                   : fmt::format("{}, chosen for {},", found_as, limit);
   JOINTER_TRY(Partition partition, trade_off.partition_by(point.plan, found_by));
   solved = {.partition = std::move(partition),
             .what_if = &trade_off.what_if(),
@@ -30,7 +32,9 @@ Result<void> adopt_plan(Solved& solved, const TradeOff& trade_off, const Fit& fi
             .decider = is_budget   ? Decider::partitioner
                        : is_preset ? Decider::preset
                                    : Decider::search,
+            .changed_by = {},
             .budget = is_budget ? std::optional(point.budget) : std::nullopt,
+            .found_as = found_as,
             .policies = trade_off.policies(),
             .costs = solved.costs,
             .transfers = solved.transfers,
@@ -110,27 +114,38 @@ Result<ParetoCurve> curve_of(const SacCommand& options, const TradeOff& trade_of
   return ordered_curve(trade_off, find_order_of(options, trade_off.partition().joint));
 }
 
-void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why) {
-  // Indexed by node: 1 for saved, 2 for offloaded, 0 for all other nodes.
-  const auto decisions = [&](const SavePlan& of) {
-    std::vector<std::uint8_t> by_node(partition.joint.node_count(), 0);
-    for (const NodeId id : of.saved) by_node[id.index()] = 1;
-    for (const NodeId id : of.offloaded) by_node[id.index()] = 2;
+Result<void> replace_plan(Solved& solved, const SavePlan& plan, const std::string& why,
+                          Decider by) {
+  Partition& partition = solved.partition;
+  enum class Decision : std::uint8_t { none, save, offload, recompute };
+  const auto decisions = [&](const SavePlan& of) -> Result<std::vector<Decision>> {
+    JOINTER_TRY(const PlanWhatIf::Outcome outcome, solved.what_if->evaluate(of));
+    std::vector<Decision> by_node(partition.joint.node_count(), Decision::none);
+    for (const auto& each : outcome.recomputed) by_node[each.node.index()] = Decision::recompute;
+    for (const NodeId id : of.saved) by_node[id.index()] = Decision::save;
+    for (const NodeId id : of.offloaded) by_node[id.index()] = Decision::offload;
     return by_node;
   };
-  const auto before = decisions(partition.plan), after = decisions(plan);
-  for (std::size_t i = 0; i < before.size(); ++i)
-    if (before[i] != after[i] && partition.joint.node(NodeId(i)).kind == NodeKind::call)
-      partition.reasons[i] = {PlanReason::Kind::searched, {}, why};
+  JOINTER_TRY(const std::vector<Decision> before, decisions(partition.plan));
+  JOINTER_TRY(const std::vector<Decision> after, decisions(plan));
+  for (std::size_t i = 0; i < before.size(); ++i) {
+    if (before[i] == after[i] || partition.joint.node(NodeId(i)).kind != NodeKind::call) continue;
+    solved.changed_by[NodeId(i)] = by;
+    partition.reasons[i] =
+        after[i] == Decision::none ? PlanReason{} : PlanReason{PlanReason::Kind::searched, {}, why};
+  }
   partition.plan = plan;
+  return {};
 }
 
 Result<TargetAnswer> meet_target(const SacCommand& options, PlanTarget target, Solved& solved) {
   JOINTER_TRY(ChangeList list,
               find_changes(solved.partition.joint, *solved.what_if, solved.partition.plan, target));
   solved.is_own = solved.is_own && list.plan == solved.partition.plan;
-  replace_plan(solved.partition, list.plan,
-               fmt::format("changed for a peak of at most {}", format_bytes(target.peak_bytes)));
+  JOINTER_CHECK(
+      replace_plan(solved, list.plan,
+                   fmt::format("changed for a peak of at most {}", format_bytes(target.peak_bytes)),
+                   Decider::search));
   const Graph& joint = solved.partition.joint;
   const auto make_pair = [&] { return emit_pair(joint, list.plan, solved.partitioner); };
   JOINTER_TRY(PlanOrder order,

@@ -2,6 +2,7 @@
 
 // Finds plans for `jointer sac` within a limit, or by a list of changes.
 
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -22,7 +23,9 @@ struct Solved {
   const PlanWhatIf* what_if = nullptr;
   Partitioner partitioner = Partitioner::min_cut;
   Decider decider = Decider::partitioner;  // decides about values without a tag
+  std::map<NodeId, Decider> changed_by;    // those whose decision was changed afterwards
   std::optional<double> budget;            // torch's budget that resulted in the plan
+  std::string found_as;                    // "the preset full"; empty if the plan was searched
   std::vector<MemoryPolicy> policies;  // in effect, indexed by node; may be empty after a search
   std::span<const NodeCost> costs;
   TransferCosts transfers;
@@ -45,8 +48,9 @@ TradeOffOptions trade_off_options(const SacCommand& options, ParetoPoint now, Me
 // Error (usage): the search fails.
 Result<LimitAnswer> meet_limit(const SacCommand& options, const Budget& budget,
                                const TradeOff& trade_off, Solved& solved);
-// Replaces the plan of a partition. `why` becomes the reason for each call whose decision changes.
-void replace_plan(Partition& partition, const SavePlan& plan, const std::string& why);
+// Replaces the plan. `why` becomes the reason for each call whose decision changes, and `by` the one
+// who decided. Error (usage): one of the plans is not legal.
+Result<void> replace_plan(Solved& solved, const SavePlan& plan, const std::string& why, Decider by);
 // Changes the plan by the shortest list of changes found that meets a target, and finds an order
 // for it unless the options exclude orders. Error (usage): find_changes or emit_pair fails.
 Result<TargetAnswer> meet_target(const SacCommand& options, PlanTarget target, Solved& solved);

@@ -27,23 +27,40 @@
 namespace jointer::cli {
 namespace {
 
-// A plan for a flat training step: the step with the plan's tags, and why the plan was chosen.
+// A plan for a flat training step: the step with the plan's tags, and what the plan decided.
 struct PlannedStep {
   Graph tagged;
-  std::string why;  // empty if the step's own tags are the plan
-  Decider chosen_by = Decider::search;
-  std::optional<double> budget;  // the activation budget that resulted in the plan
+  std::map<NodeId, StepChoice> chosen;  // empty if the step's own tags are the plan
+  std::vector<MemoryPolicy> policies;   // see StepReasons
+  std::optional<double> budget;         // the activation budget that resulted in the plan
   std::optional<LimitAnswer> limit;
   std::optional<TargetAnswer> target;
   ParetoCurve pareto;
   std::string order;  // the passes that reorder the step; may be empty
 };
 
-// Tags the step according to the plan. `why`: the reason for choosing this plan.
-Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, std::string why) {
+// Tags the step according to the plan, and records its decisions. `before`: the plan that it
+// changes, whose decisions it leaves as they are; null if it decides about all values.
+Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, const StepChoice& choice,
+                      const SavePlan* before = nullptr) {
+  const std::vector<MemoryPolicy> policies = policies_of(planned.tagged);
+  if (planned.policies.empty()) planned.policies = policies;
   JOINTER_TRY(const Edit tags, tag_as_planned(planned.tagged, plan));
   JOINTER_CHECK(apply(planned.tagged, tags));
-  planned.why = std::move(why);
+  // By node: 1 for saved, 2 for offloaded, 0 for all other nodes.
+  const auto decisions = [&](const SavePlan& of) {
+    std::vector<std::uint8_t> by_node(planned.tagged.node_count(), 0);
+    for (const NodeId id : of.saved) by_node[id.index()] = 1;
+    for (const NodeId id : of.offloaded) by_node[id.index()] = 2;
+    return by_node;
+  };
+  const auto now = decisions(plan), earlier = decisions(before != nullptr ? *before : SavePlan{});
+  const auto is_left = [&](NodeId id) {
+    return now[id.index()] != 0 && now[id.index()] == earlier[id.index()];
+  };
+  for (const NodeId id : planned.tagged.order())
+    if (planned.tagged.node(id).policy != policies[id.index()] && !is_left(id))
+      planned.chosen[id] = choice;
   return {};
 }
 
@@ -51,7 +68,11 @@ Result<void> tag_step(PlannedStep& planned, const SavePlan& plan, std::string wh
 Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPolicy fsdp,
                               std::optional<PlanTarget> target, std::vector<std::string>& notes) {
   JOINTER_TRY(const Budget budget, budget_of(options));
-  PlannedStep planned{.tagged = std::move(tagged), .why = {}, .limit = std::nullopt, .pareto = {}};
+  PlannedStep planned{.tagged = std::move(tagged),
+                      .chosen = {},
+                      .policies = {},
+                      .limit = std::nullopt,
+                      .pareto = {}};
   const bool has_limit = budget.peak_bytes || options.slower || target;
   if (!has_limit && !options.pareto && options.budget.empty() && options.checkpointed.empty())
     return planned;
@@ -65,9 +86,9 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     const PlanWhatIf what_if(graph, costs, flops, memory, {}, {.transfers = transfers});
     JOINTER_TRY(StepBudget budgets, StepBudget::make(graph, what_if, partition_options(options)));
     JOINTER_TRY(const SavePlan plan, budgets.plan(budget.activation));
-    JOINTER_CHECK(
-        tag_step(planned, plan, fmt::format("an activation budget of {}", budget.activation)));
-    planned.chosen_by = Decider::partitioner;
+    JOINTER_CHECK(tag_step(planned, plan,
+                           {.purpose = fmt::format("an activation budget of {}", budget.activation),
+                            .by = Decider::partitioner}));
     planned.budget = budget.activation;
   }
   if (!options.checkpointed.empty()) {
@@ -77,7 +98,8 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     JOINTER_TRY(const auto groups, calls_of_modules(graph, options.checkpointed));
     JOINTER_TRY(const PlanChange change, checkpoint(graph, what_if, now.plan, groups));
     add_refusals(change, notes);
-    JOINTER_CHECK(tag_step(planned, change.plan, "checkpointing"));
+    JOINTER_CHECK(tag_step(planned, change.plan, {.purpose = "checkpointing", .by = Decider::user},
+                           &now.plan));
   }
   if (!has_limit && !options.pareto) return planned;
   JOINTER_TRY(ParetoPoint now, point_of_step(planned.tagged, kThisPlan, *estimator, memory));
@@ -95,8 +117,10 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
                   trade_off_options(options, std::move(now), fsdp, bool(target))));
   if (target) {
     JOINTER_TRY(ChangeList list, find_changes(graph, trade_off->what_if(), current, *target));
-    JOINTER_CHECK(tag_step(planned, list.plan,
-                           fmt::format("a peak of at most {}", format_bytes(target->peak_bytes))));
+    JOINTER_CHECK(
+        tag_step(planned, list.plan,
+                 {.purpose = fmt::format("a peak of at most {}", format_bytes(target->peak_bytes))},
+                 &current));
     const auto make_step = [&] { return trade_off->graph_of(list.plan); };
     JOINTER_TRY(PlanOrder order,
                 order_of_list(list, *target, make_step, find_order_of(options, graph)));
@@ -111,11 +135,15 @@ Result<PlannedStep> plan_step(const SacCommand& options, Graph tagged, MemoryPol
     Solved solved{.partition = trade_off->partition()};
     JOINTER_TRY(planned.limit, meet_limit(options, budget, *trade_off, solved));
     planned.order = solved.order;
-    if (solved.what_if != nullptr)
+    if (solved.what_if != nullptr) {
+      std::string purpose = options.slower
+                                ? fmt::format("a step at most {}% slower", *options.slower)
+                                : fmt::format("a peak of at most {}", options.budget);
+      if (!solved.found_as.empty()) purpose += ": " + solved.found_as;
       JOINTER_CHECK(tag_step(planned, solved.partition.plan,
-                             options.slower
-                                 ? fmt::format("a step at most {}% slower", *options.slower)
-                                 : fmt::format("a peak of at most {}", options.budget)));
+                             {.purpose = std::move(purpose), .by = solved.decider}));
+      planned.budget = solved.budget;
+    }
   }
   if (options.pareto) {
     JOINTER_TRY(now, point_of_step(planned.tagged, kThisPlan, *estimator, memory));
@@ -178,7 +206,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
     answer.target = std::move(planned->target);
     answer.pareto = std::move(planned->pareto);
     const std::vector<StepValue> values = step_values(tagged, graph, decided);
-    const StepReasons reasons{tagged, values, policy.tags, planned->why, planned->chosen_by};
+    const StepReasons reasons{tagged, values, policy.tags, planned->chosen, planned->policies};
     for (SavedValue& saved : answer.saved)
       if (const auto value = std::ranges::find(values, saved.node, &StepValue::node);
           value != values.end())

@@ -85,7 +85,7 @@ std::string_view decider_text(Decider decider) {
     case Decider::list:
       return "the policy";
     case Decider::user:
-      return "a decision in the recipe";
+      return "a person";
     case Decider::capture:
       return "the capture";
     case Decider::untagged:
@@ -130,6 +130,12 @@ class Margins {
 
 }  // namespace
 
+Decider DecidedPlan::decider_of(NodeId id) const {
+  if (const auto changed = changed_by.find(id); changed != changed_by.end()) return changed->second;
+  const bool is_tagged = reasons[id.index()].kind == PlanReason::Kind::tagged;
+  return is_tagged ? decider_of_tag(tags, id) : decider;
+}
+
 Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
                                               const std::vector<std::string>& names) {
   std::vector<WhyAnswer> found;
@@ -150,12 +156,12 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
     JOINTER_TRY(const bool is_needed, margins.add_to(why, id));
     if (is_needed) {
       why.action = to_string(why.margin->value.action);
-      why.decider = reason.kind == PlanReason::Kind::tagged ? decider_of_tag(decided.tags, id)
-                                                            : decided.decider;
+      why.decider = decided.decider_of(id);
     } else if (std::ranges::find(plan.saved_symbols, id) != plan.saved_symbols.end()) {
       why.action = to_string(PlanAction::save);
     } else if (reason.kind != PlanReason::Kind::none && joint.node(id).kind == NodeKind::call) {
       why.action = to_string(PlanAction::recompute);  // a tuple or a number
+      why.decider = decided.decider_of(id);
     }
     found.push_back(std::move(why));
   }
@@ -163,14 +169,23 @@ Result<std::vector<WhyAnswer>> explain_values(const DecidedPlan& decided,
 }
 
 std::string StepReasons::text(const StepValue& value) const {
-  if (!chosen_for.empty() && value.reason == StepReason::tagged) return "chosen for " + chosen_for;
+  const auto choice = chosen.find(value.node);
+  const bool is_tagged = value.reason == StepReason::tagged;
+  if (is_tagged && choice != chosen.end()) return "chosen for " + choice->second.purpose;
+  if (is_tagged && was_untagged(value)) return to_sentence(StepReason::untagged, {});
   return to_sentence(value.reason, tagged.node(value.node).policy);
 }
 
 Decider StepReasons::decider(const StepValue& value) const {
   if (value.reason == StepReason::applied) return Decider::capture;
   if (value.reason != StepReason::tagged) return Decider::untagged;
-  return chosen_for.empty() ? decider_of_tag(tags, value.node) : chosen_by;
+  if (const auto choice = chosen.find(value.node); choice != chosen.end()) return choice->second.by;
+  return was_untagged(value) ? Decider::untagged : decider_of_tag(tags, value.node);
+}
+
+// True if a plan set the value's tag only to leave it as it was.
+bool StepReasons::was_untagged(const StepValue& value) const {
+  return value.node.index() < policies.size() && policies[value.node.index()] == MemoryPolicy::none;
 }
 
 Result<std::vector<WhyAnswer>> explain_step(const StepReasons& reasons, const ComparedPlan& plan,
