@@ -94,10 +94,10 @@ class Subject {
     const auto cut = partition(snapshot.graph);
     if (!cut) return 0;
     Ladder ladder(snapshot.graph, snapshot.analysis);
-    double least = 1e9;
+    double min = 1e9;
     for (int i = 0; i < 5; ++i)
-      least = std::min(least, ms_of([&] { ladder.show_plan(cut->joint, cut->plan); }));
-    return least;
+      min = std::min(min, ms_of([&] { ladder.show_plan(cut->joint, cut->plan); }));
+    return min;
   }
 
   void paint() { view_->viewport()->render(&screen_); }

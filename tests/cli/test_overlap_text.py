@@ -10,16 +10,16 @@ PAIR = sample("llama_debug_tp2_fsdp2.min_cut")
 
 
 def test_every_collective_has_its_lane() -> None:
-    told = run("overlap", PAIR, "--json").json
+    reported = run("overlap", PAIR, "--json").json
     text = run("overlap", PAIR, "--text").out
     lanes = re.findall(r"^lane (\d+): (.*)$", text, re.MULTILINE)
-    assert [name for _, name in lanes] == list(told["by_group"])
+    assert [name for _, name in lanes] == list(reported["by_group"])
     lines = [re.split(r" {2,}", line.strip()) for line in text.splitlines() if re.match(r" +\d+:", line)]
     rows = {line[-1].split()[0]: raw for line, raw in zip(lines, [r for r in text.splitlines() if re.match(r" +\d+:", r)])}
     begin = max(len(re.match(r" *\d+:  .{10}  .{10}  ", raw)[0]) for raw in rows.values())
     order = list(rows)
-    for each in told["collectives"]:
-        lane = begin + list(told["by_group"]).index(each["group"])
+    for each in reported["collectives"]:
+        lane = begin + list(reported["by_group"]).index(each["group"])
         assert rows[each["node"]][lane] == "o"
         if each["wait"] is None:
             continue

@@ -192,8 +192,8 @@ def test_a_reproducer_has_absolute_paths(tmp_path: Path) -> None:
     passes = 'spmd_check{captures=["missing.json"]}'
     done = run("apply", JOINT, "--passes", passes, "--reproducer", "again.json.zst", cwd=tmp_path)
     refused(done, f"jointer apply '{tmp_path}/again.json.zst' --passes", f'["{tmp_path}/missing.json"]', code=3)
-    told = run("apply", tmp_path / "again.json.zst")
-    refused(told, f'["{tmp_path}/missing.json"]')
+    reported = run("apply", tmp_path / "again.json.zst")
+    refused(reported, f'["{tmp_path}/missing.json"]')
 
 
 @pytest.mark.parametrize(
@@ -304,8 +304,8 @@ def test_a_pipeline_becomes_flags_of_graph_trainer() -> None:
     assert shown["graph_trainer_flags"] == flags and shown["why_no_flags"] is None
     other = run("passes", "--passes", "canonicalize_graph,sink_waits_iterative", "--json").json
     assert other["graph_trainer_flags"] is None and "sink_waits_iterative" in other["why_no_flags"]
-    told = run("passes", "--passes", "canonicalize_graph,sink_waits_iterative")
-    assert "--save-graph-trainer" in told.out
+    reported = run("passes", "--passes", "canonicalize_graph,sink_waits_iterative")
+    assert "--save-graph-trainer" in reported.out
     refused(run("passes", "--graph-trainer-flags", "--compile.memory_polcy full"), "memory_policy?")
     refused(run("passes", "cudagraph", "--preset", "fsdp_tp"), "not both; leave out the names, or")
 
@@ -513,8 +513,8 @@ def test_cudagraph_is_skipped_on_the_cpu(tmp_path: Path) -> None:
 
 def test_bytes_are_shown_in_units() -> None:
     assert "16 MiB" in run("passes", "low_contention_collectives").out
-    (told,) = run("passes", "low_contention_collectives", "--json").json["passes"]
-    assert told["parameters"][0] | {"default": 16 << 20} == told["parameters"][0]
+    (reported,) = run("passes", "low_contention_collectives", "--json").json["passes"]
+    assert reported["parameters"][0] | {"default": 16 << 20} == reported["parameters"][0]
 
 
 def test_the_output_contains_the_recompute_tags(tmp_path: Path) -> None:

@@ -169,10 +169,10 @@ def trained(
 
 
 def test_the_capture_opens(captured: Path) -> None:
-    told = jointer("info", captured / "rank0.0.joint.json.zst")
-    assert told["kind"] == "joint"
-    assert [group["size"] for group in told["groups"]] == [RANKS]
-    assert told["parameters_bytes"] > 0
+    reported = jointer("info", captured / "rank0.0.joint.json.zst")
+    assert reported["kind"] == "joint"
+    assert [group["size"] for group in reported["groups"]] == [RANKS]
+    assert reported["parameters_bytes"] > 0
     assert jointer("spmd", captured / "rank{rank}.0.joint.json.zst")["agrees"] is True
 
 

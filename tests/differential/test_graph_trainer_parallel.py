@@ -205,8 +205,8 @@ def test_populate_chunk_dim_metadata(name: str, traced: Callable[[str], Path], t
 @pytest.mark.parametrize("name", CUT)
 def test_ep_overlap_chunk(name: str, traced: Callable[[str], Path], tmp_path: Path) -> None:
     early = str("--late-sums" not in STEPS[name]).lower()
-    told = f'mode={option(name, "--dim", "batch")},module_pattern="{option(name, "--module-fqn")}"'
-    step = f"ep_overlap_chunk{{{told},optimize_grad_live_out={early}}}"
+    arguments = f'mode={option(name, "--dim", "batch")},module_pattern="{option(name, "--module-fqn")}"'
+    step = f"ep_overlap_chunk{{{arguments},optimize_grad_live_out={early}}}"
     before = traced(name) / "before_ep_overlap_chunk_pass.json.zst"
     mine = ours(before, step, tmp_path / "out.json")
     theirs = read_document(traced(name) / "before_isolate_ep_process_group_pass.json.zst")
@@ -237,8 +237,8 @@ def test_ep_overlap_schedule(name: str, traced: Callable[[str], Path], tmp_path:
     before = traced(name) / "before_ep_overlap_schedule_pass.json.zst"
     pattern = STEPS[name][STEPS[name].index("--module-fqn") + 1]
     pairs = pattern == "layers.*.moe"
-    told = f'{{module_pattern="{pattern}",pair_first_token_exchange={str(pairs).lower()},require_all_to_all=true}}'
-    mine = ours(before, f"ep_overlap_validate{told}, ep_overlap_schedule{told}", tmp_path / "out.json")
+    arguments = f'{{module_pattern="{pattern}",pair_first_token_exchange={str(pairs).lower()},require_all_to_all=true}}'
+    mine = ours(before, f"ep_overlap_validate{arguments}, ep_overlap_schedule{arguments}", tmp_path / "out.json")
     theirs = load(before)
     was = [node.name for node in theirs.graph.nodes]
     overlap.ep_overlap_schedule_pass(theirs, None, module_pattern=pattern, pair_first_token_exchange=pairs)
@@ -323,12 +323,12 @@ def test_graph_pp(path: Path, tmp_path: Path) -> None:
         return ours(path, f"{start}, {step}", tmp_path / "one.json")
 
     split = graph_pp.split_di_dw_graph(backward, num_param_grads=parameters)
-    told = f"parameter_gradients={parameters}"
+    arguments = f"parameter_gradients={parameters}"
     if split is None:
-        assert rows(after(f"split_di_dw_graph{{{told}}}")["backward"]) == rows(pair["backward"])
+        assert rows(after(f"split_di_dw_graph{{{arguments}}}")["backward"]) == rows(pair["backward"])
     else:
-        same(after(f"split_di_dw_graph{{{told}}}"), split.bw_di_module)
-        same(after(f'split_di_dw_graph{{keep="backward_weight",{told}}}'), split.bw_dw_module)
+        same(after(f"split_di_dw_graph{{{arguments}}}"), split.bw_di_module)
+        same(after(f'split_di_dw_graph{{keep="backward_weight",{arguments}}}'), split.bw_dw_module)
 
     gathered = sum(index < n_parameters(path) for index in meta.fwd_flat_input_indices)
     step = "split_forward_fsdp_collectives"
@@ -351,8 +351,8 @@ def test_graph_pp(path: Path, tmp_path: Path) -> None:
     ends = graph_pp.split_backward_fsdp_collectives(backward, num_param_grads=parameters)
     if ends.reduce_grad_module is not None:
         step = "split_backward_fsdp_collectives"
-        same(after(f"{step}{{{told}}}"), ends.bw_no_fsdp_module)
-        same(after(f'{step}{{keep="reduce_grad",{told}}}'), ends.reduce_grad_module)
+        same(after(f"{step}{{{arguments}}}"), ends.bw_no_fsdp_module)
+        same(after(f'{step}{{keep="reduce_grad",{arguments}}}'), ends.reduce_grad_module)
     # Which half's name gets the number if both have one depends on torch.
     same(after("multiplex_fw_bw_graph"), multiplex_fw_bw_graph(forward, backward), names=False)
 

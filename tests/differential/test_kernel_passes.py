@@ -63,8 +63,8 @@ def captures() -> list[Any]:
 @functools.lru_cache(maxsize=2)
 def torchs(capture: Path) -> dict[str, Any]:
     script = Path(__file__).with_name("torch_kernel_order.py")
-    told = output_of(sys.executable, script, of_this_torch(capture), json.dumps(list(CHAINS.values())))
-    answer: dict[str, Any] = json.loads(told)
+    reported = output_of(sys.executable, script, of_this_torch(capture), json.dumps(list(CHAINS.values())))
+    answer: dict[str, Any] = json.loads(reported)
     answer["chains"] = dict(zip(CHAINS, answer["chains"], strict=True))
     return answer
 

@@ -67,7 +67,7 @@ PASSES = (
 @pytest.mark.parametrize("path", [step for step in steps() if "traced" in step.id])
 def test_results_of_our_passes_load_and_count_the_same(path: Path, tmp_path: Path) -> None:
     out = tmp_path / "out.json.zst"
-    told = run_jointer("apply", str(path), "--passes", PASSES, "-o", str(out))
-    assert told["after"]["peak_bytes"] == run_jointer("memory", str(out))["peak_bytes"] == counted(out)
+    reported = run_jointer("apply", str(path), "--passes", PASSES, "-o", str(out))
+    assert reported["after"]["peak_bytes"] == run_jointer("memory", str(out))["peak_bytes"] == counted(out)
     nodes = jointer_package.load(out).graph.nodes
     assert len(nodes) == run_jointer("info", str(out))["nodes"]

@@ -205,14 +205,14 @@ LOW = {
 @pytest.mark.parametrize("name", captures())
 @pytest.mark.parametrize("how", LOW)
 def test_low_contention(name: str, how: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    options, told = LOW[how]
+    options, parameters = LOW[how]
     path = capture(name)
     theirs = load(path)
     monkeypatch.setattr(low_contention, "_has_multicast_support", lambda device: True)
     monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
     with symmetric._test_mode(), config.patch({f"aten_distributed_optimizations.{k}": v for k, v in options.items()}):
         low_contention.replace_collectives_with_low_contention(theirs.graph)
-    mine = ours(path, f"low_contention_collectives{{{told}}}", tmp_path / "out.json")
+    mine = ours(path, f"low_contention_collectives{{{parameters}}}", tmp_path / "out.json")
     made = same(path, mine, theirs)
     assert how != "all" or made, "nothing was replaced"
 
@@ -254,7 +254,7 @@ def test_spmd_check(name: str, change: Callable[[Json], None], tmp_path: Path) -
     a = spmd_check._build_diag_fingerprint(here)
     b = spmd_check._build_diag_fingerprint(load(other, with_groups=False))
     expected = [call for call, x, y in zip(calls, a, b, strict=True) if x != y]
-    told = decisions(mine, f'spmd_check{{captures=["{other}"]}}')
-    found = [each["node"] for each in told if each["action"] == "differs" and each["node"]]
+    reported = decisions(mine, f'spmd_check{{captures=["{other}"]}}')
+    found = [each["node"] for each in reported if each["action"] == "differs" and each["node"]]
     assert found == expected[:10]
-    assert (change is nothing) == any(each["action"] == "checked" for each in told)
+    assert (change is nothing) == any(each["action"] == "checked" for each in reported)

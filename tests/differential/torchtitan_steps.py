@@ -93,11 +93,11 @@ def around(folder: Path, step: str, name: str) -> tuple[Path, Path]:
 def as_ours(name: str, options: str) -> str:
     """Our pass of that name, with arguments that match the step's options."""
     policy = re.search(r"--policy (\w+)", options)
-    told = {
+    suffixes = {
         "tag_with_memory_policy": f"{{policy={policy[1] if policy else 'default'}}}",
         "schedule_fsdp_comms_to_dense_regions": "{strict=true}",
     }
-    return name + told.get(name, "")
+    return name + suffixes.get(name, "")
 
 
 def run_pass(capture: Path, pipeline: str, out: Path) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class Hand : public QObject {
   }
 
  private:
-  int below(int most) { return static_cast<int>(random_() % static_cast<unsigned>(most)); }
+  int below(int max) { return static_cast<int>(random_() % static_cast<unsigned>(max)); }
 
   void step() {
     const int choice = below(10);

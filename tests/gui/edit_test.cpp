@@ -730,14 +730,14 @@ void EditTest::hides_a_quarter_of_the_exposed_time_by_hand() {
   while (!enough()) {
     // The most exposed collective that was not tried and that a different order would hide,
     // according to its reason: move its wait later, or else its start earlier.
-    const CollectiveTiming* most = nullptr;
+    const CollectiveTiming* longest = nullptr;
     for (const CollectiveTiming& c : document().analysis().simulation.collectives())
       if (c.wait && c.reason.kind == ExposureReason::Kind::order &&
           std::find(tried.begin(), tried.end(), c.start) == tried.end() &&
-          (most == nullptr || c.exposed_ns > most->exposed_ns))
-        most = &c;
-    if (most == nullptr) break;
-    const NodeId start = most->start, wait = most->wait;
+          (longest == nullptr || c.exposed_ns > longest->exposed_ns))
+        longest = &c;
+    if (longest == nullptr) break;
+    const NodeId start = longest->start, wait = longest->wait;
     tried.push_back(start);
     for (const NodeId node : {wait, start}) {
       if (!drag(node, best)) {

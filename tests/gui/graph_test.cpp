@@ -339,24 +339,24 @@ class GraphTest : public QObject {
   void wheel_and_drag_pan() {
     open({"*layers.0", "layers.0", "layers.1", "layers.2", "layers.0.attention",
           "layers.1.attention", "layers.2.attention"});
-    const int most = view().verticalScrollBar()->maximum();
-    QVERIFY(most > 0);
+    const int max = view().verticalScrollBar()->maximum();
+    QVERIFY(max > 0);
     wheel(QPoint(300, 300), -1);
-    QCOMPARE(view().verticalScrollBar()->value(), std::min(60, most));
+    QCOMPARE(view().verticalScrollBar()->value(), std::min(60, max));
     wheel(QPoint(300, 300), -100);
-    QCOMPARE(view().verticalScrollBar()->value(), most);
+    QCOMPARE(view().verticalScrollBar()->value(), max);
     const std::size_t selected = selection().nodes().size();
     QTest::mousePress(view().viewport(), Qt::LeftButton, {}, QPoint(300, 300));
     QTest::mouseMove(view().viewport(), QPoint(300, 320));
     QTest::mouseMove(view().viewport(), QPoint(300, 340));
     QTest::mouseRelease(view().viewport(), Qt::LeftButton, {}, QPoint(300, 340));
-    QCOMPARE(view().verticalScrollBar()->value(), std::max(most - 40, 0));
+    QCOMPARE(view().verticalScrollBar()->value(), std::max(max - 40, 0));
     QCOMPARE(selection().nodes().size(), selected);  // a drag is not a click
     // A quick second press of the middle button pans, like the first.
     QTest::mouseDClick(view().viewport(), Qt::MiddleButton, {}, QPoint(300, 340));
     QTest::mouseMove(view().viewport(), QPoint(300, 350));
     QTest::mouseRelease(view().viewport(), Qt::MiddleButton, {}, QPoint(300, 350));
-    QCOMPARE(view().verticalScrollBar()->value(), std::max(most - 50, 0));
+    QCOMPARE(view().verticalScrollBar()->value(), std::max(max - 50, 0));
     view().verticalScrollBar()->setValue(5);
     QCOMPARE(view().scroll().view().y, 5.0);
   }

@@ -46,12 +46,12 @@ class SacPlanTest : public test::SacWindow {
   // The group of all layers.
   int layers() {
     group_by(SacGrouping::layer);
-    int most = -1;
+    int max = -1;
     for (int row = 0; row < model().row_count(); ++row)
       if (!model().shown(row).empty() && model().text(row, 0).contains(u'×') &&
-          (most < 0 || model().things(row) > model().things(most)))
-        most = row;
-    return most;
+          (max < 0 || model().things(row) > model().things(max)))
+        max = row;
+    return max;
   }
   // By node: 'S', 'R' or 'O'.
   [[nodiscard]] std::map<NodeId, PlanAction> actions() const {

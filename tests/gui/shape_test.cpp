@@ -54,8 +54,8 @@ namespace {
 QSize needed(const QWidget& widget) {
   if (dynamic_cast<const ElidedLabel*>(&widget) != nullptr) return {};
   if (const auto* label = qobject_cast<const QLabel*>(&widget)) {
-    const QSize least = label->minimumSizeHint();
-    return label->wordWrap() ? QSize(0, least.height()) : least;
+    const QSize min = label->minimumSizeHint();
+    return label->wordWrap() ? QSize(0, min.height()) : min;
   }
   // Fusion's buttons ask for more than their texts need.
   if (const auto* button = qobject_cast<const QAbstractButton*>(&widget))
@@ -70,16 +70,16 @@ QSize needed(const QWidget& widget) {
 QStringList cut_in(const QWidget& area) {
   QStringList cut;
   for (const QWidget* part : area.findChildren<QWidget*>()) {
-    const QSize least = needed(*part);
-    if (least.isEmpty() || !part->isVisible()) continue;
+    const QSize min = needed(*part);
+    if (min.isEmpty() || !part->isVisible()) continue;
     const QRect place(part->mapTo(&area, QPoint()), part->size());
-    if (part->size().expandedTo(least) == part->size() && area.rect().contains(place)) continue;
+    if (part->size().expandedTo(min) == part->size() && area.rect().contains(place)) continue;
     cut << QStringLiteral("%1 %2 has %3x%4 of %5x%6")
                .arg(part->metaObject()->className(), part->objectName())
                .arg(part->width())
                .arg(part->height())
-               .arg(least.width())
-               .arg(least.height());
+               .arg(min.width())
+               .arg(min.height());
   }
   return cut;
 }

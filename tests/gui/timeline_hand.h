@@ -91,14 +91,14 @@ inline void drag_range(const views::TimelineView& view, double from, double to) 
 // The wait with the longest stall that can be moved later.
 inline NodeId exposed_wait(const views::Document& document) {
   constexpr std::size_t kRoom = 12;
-  const CollectiveTiming* most = nullptr;
+  const CollectiveTiming* longest = nullptr;
   const Dependencies dependencies(document.graph());
   for (const CollectiveTiming& c : document.analysis().simulation.collectives()) {
-    if (!c.wait || (most != nullptr && c.exposed_ns <= most->exposed_ns)) continue;
+    if (!c.wait || (longest != nullptr && c.exposed_ns <= longest->exposed_ns)) continue;
     const auto range = legal_range(document.graph(), dependencies, std::vector{c.wait});
-    if (range && range->last >= range->current + kRoom) most = &c;
+    if (range && range->last >= range->current + kRoom) longest = &c;
   }
-  return most == nullptr ? NodeId{} : most->wait;
+  return longest == nullptr ? NodeId{} : longest->wait;
 }
 
 }  // namespace jointer::test

@@ -44,17 +44,17 @@ std::vector<Status> statuses(const BenchmarkResult& result) {
 }
 
 TEST_F(Launching, ReportsProgressUntilTheEnd) {
-  std::vector<std::vector<RankResult>> told;
+  std::vector<std::vector<RankResult>> reported;
   LaunchOptions options;
-  options.on_progress = [&](const std::vector<RankResult>& ranks) { told.push_back(ranks); };
+  options.on_progress = [&](const std::vector<RankResult>& ranks) { reported.push_back(ranks); };
   const auto result = launch(request_, options);
   ASSERT_TRUE(result) << result.error().message;
   EXPECT_TRUE(result->succeeded()) << result->failure();
   EXPECT_THAT(statuses(*result), Each(Status::done));
-  ASSERT_FALSE(told.empty());
-  EXPECT_THAT(told, Each(SizeIs(2)));
-  EXPECT_EQ(told.back()[1].status, Status::done);
-  EXPECT_TRUE(told.back()[1].measured);
+  ASSERT_FALSE(reported.empty());
+  EXPECT_THAT(reported, Each(SizeIs(2)));
+  EXPECT_EQ(reported.back()[1].status, Status::done);
+  EXPECT_TRUE(reported.back()[1].measured);
   // 2026-01-02T03:04:05+01:00
   EXPECT_THAT(result->started_at, SizeIs(25));
   EXPECT_EQ(result->started_at[22], ':');

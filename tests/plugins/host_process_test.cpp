@@ -20,7 +20,7 @@ const char* const kDone = R"(echo '{"event":"done"}')";
 struct Asked {
   Result<void> result;
   std::vector<std::string> logged;
-  std::vector<HostMessage> told;
+  std::vector<HostMessage> reported;
   milliseconds took{0};
 };
 
@@ -32,7 +32,7 @@ Asked ask(const std::string& script, HostLimits limits = {},
   question.request = {{"request", "run"}};
   question.limits = limits;
   question.log = [&](std::string_view line) { asked.logged.emplace_back(line); };
-  question.tell = [&](const HostMessage& message) { asked.told.push_back(message); };
+  question.tell = [&](const HostMessage& message) { asked.reported.push_back(message); };
   question.is_cancelled = std::move(is_cancelled);
   const auto start = std::chrono::steady_clock::now();
   asked.result = ask_host(question);
@@ -48,8 +48,8 @@ TEST(HostProcessTest, AQuestionIsAnswered) {
   const Asked asked = ask(std::string("read request; echo \"got $request\" >&2;") + kReady +
                           R"(echo '{"event":"progress","done":0.5}';)" + kDone);
   ASSERT_TRUE(asked.result) << error_of(asked);
-  ASSERT_EQ(asked.told.size(), 2U);
-  EXPECT_EQ(std::get<HostProgress>(asked.told[1]).done, 0.5);
+  ASSERT_EQ(asked.reported.size(), 2U);
+  EXPECT_EQ(std::get<HostProgress>(asked.reported[1]).done, 0.5);
   ASSERT_EQ(asked.logged.size(), 1U);
   EXPECT_THAT(asked.logged[0], HasSubstr(R"("request":"run","protocol":1,"memory_bytes":)"));
 }

@@ -492,8 +492,8 @@ def test_every_flag_of_torchs_overlap_scheduling(host: Host, option: str) -> Non
     }
     before = read_document(path)
     costs = {r["name"]: 50_000 for r in before["nodes"] if r["op"] == "call_function"}
-    told = {**flags, "collective_bucketing": True, option: not flags[option]}
-    back = host.run(OVERLAP, path, costs, **told)
+    changed = {**flags, "collective_bucketing": True, option: not flags[option]}
+    back = host.run(OVERLAP, path, costs, **changed)
     # No call is nested within another: fused calls have been expanded.
     assert "control_deps" not in calls(back)
     for target in ("aten.mm.default", "aten.mul.Tensor", "aten.add.Tensor"):

@@ -81,7 +81,7 @@ def test_only_measured_steps_are_recorded_with_their_calls(tmp_path: Path) -> No
 
 def test_without_a_profiler_there_are_no_ranges(tmp_path: Path) -> None:
     program = program_in(tmp_path)
-    measurer = Measurer(program, program.inputs(seed=0, rank=0), 0, lambda *told: None)
+    measurer = Measurer(program, program.inputs(seed=0, rank=0), 0, lambda *reported: None)
     measurer.steps(1, 3)
     assert len(measurer.figures()["step_ns"]) == 3
 

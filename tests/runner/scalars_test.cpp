@@ -78,9 +78,9 @@ TEST(Scalars, SumsOfAList) {
 }
 
 TEST(Scalars, OverflowsAndDivisionByZeroAreErrors) {
-  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
-  EXPECT_THROW(whole("_operator.add", most, 1), c10::Error);
-  EXPECT_THROW(whole("_operator.mul", most, 2), c10::Error);
+  const std::int64_t max = std::numeric_limits<std::int64_t>::max();
+  EXPECT_THROW(whole("_operator.add", max, 1), c10::Error);
+  EXPECT_THROW(whole("_operator.mul", max, 2), c10::Error);
   EXPECT_THROW(whole("_operator.floordiv", 1, 0), c10::Error);
   EXPECT_THROW(call("_operator.floordiv", {IValue(1.0), IValue(0)}), c10::Error);
   EXPECT_THROW(call("_operator.mod", {IValue(1.0), IValue(0.0)}), c10::Error);

@@ -28,9 +28,9 @@ TEST(TorchVersion, PackagesNeedTheSameReleaseAndGraphsTheSameMinorVersion) {
   EXPECT_TRUE(matches_minor(""));
   EXPECT_FALSE(matches_minor("2.10.0"));
   EXPECT_TRUE(of_another_torch(patched).empty());
-  const std::string told = of_another_torch("2.10.0+cu128");
-  EXPECT_NE(told.find("torch 2.10.0,"), std::string::npos) << told;
-  EXPECT_NE(told.find(own), std::string::npos) << told;
+  const std::string reported = of_another_torch("2.10.0+cu128");
+  EXPECT_NE(reported.find("torch 2.10.0,"), std::string::npos) << reported;
+  EXPECT_NE(reported.find(own), std::string::npos) << reported;
 }
 
 }  // namespace

@@ -35,9 +35,9 @@ bool crosses(LayoutPoint a, LayoutPoint b, LayoutPoint center, const LayoutStyle
 
 }  // namespace
 
-LayoutGraph random_layout_graph(std::uint32_t seed, std::uint32_t most) {
+LayoutGraph random_layout_graph(std::uint32_t seed, std::uint32_t max) {
   std::mt19937 random(seed);
-  LayoutGraph graph{.nodes = 1 + static_cast<std::uint32_t>(random()) % most};
+  LayoutGraph graph{.nodes = 1 + static_cast<std::uint32_t>(random()) % max};
   std::set<LayoutEdge> edges;
   for (std::uint32_t to = 1; to < graph.nodes; ++to)
     for (std::uint32_t inputs = static_cast<std::uint32_t>(random()) % 4; inputs > 0; --inputs) {

@@ -6,7 +6,7 @@ namespace jointer::test {
 
 std::vector<NodeCost> random_costs(const Graph& graph, std::uint64_t seed) {
   std::mt19937_64 chance(seed);
-  const auto pick = [&](std::uint64_t most) { return static_cast<std::int64_t>(chance() % most); };
+  const auto pick = [&](std::uint64_t max) { return static_cast<std::int64_t>(chance() % max); };
   std::vector<NodeCost> costs(graph.node_count());
   // From a CPU that is never late to one that always is.
   const std::uint64_t host = std::uint64_t{1} << pick(8);

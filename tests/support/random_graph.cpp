@@ -99,19 +99,18 @@ class Builder {
   }
 
   // Some distinct values to return.
-  std::vector<NodeId> some(std::size_t most) {
+  std::vector<NodeId> some(std::size_t max) {
     std::vector<NodeId> chosen;
-    for (std::size_t i = 0; i < most; ++i) chosen.push_back(value());
+    for (std::size_t i = 0; i < max; ++i) chosen.push_back(value());
     std::sort(chosen.begin(), chosen.end());
     chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
     return chosen;
   }
 
  private:
-  std::int64_t pick(std::int64_t least, std::int64_t most) {
+  std::int64_t pick(std::int64_t min, std::int64_t max) {
     // Not std::uniform_int_distribution: its numbers differ between libraries.
-    return least +
-           static_cast<std::int64_t>(chance_() % static_cast<std::uint64_t>(most - least + 1));
+    return min + static_cast<std::int64_t>(chance_() % static_cast<std::uint64_t>(max - min + 1));
   }
   NodeId value() {
     // Recent values are read more often.

@@ -494,14 +494,14 @@ TEST_P(TotalsOfCaptures, Sac) {
     // A group has no more than its rows together, and no less than any of them.
     for (int row = 0; row < model.row_count(); ++row) {
       for (const int column : {SacModel::bytes_column, SacModel::time_column}) {
-        std::int64_t sum = 0, most = 0;
+        std::int64_t sum = 0, max = 0;
         for (const int child : model.shown(row)) {
           sum += *model.number(child, column);
-          most = std::max(most, *model.number(child, column));
+          max = std::max(max, *model.number(child, column));
         }
         if (model.shown(row).empty()) continue;
         EXPECT_LE(model.number(row, column), sum);
-        EXPECT_GE(model.number(row, column), most);
+        EXPECT_GE(model.number(row, column), max);
       }
     }
   }

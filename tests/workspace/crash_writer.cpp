@@ -58,7 +58,7 @@ class Writer {
   }
 
  private:
-  std::size_t below(std::size_t most) { return random_() % most; }
+  std::size_t below(std::size_t max) { return random_() % max; }
   [[nodiscard]] std::string path() const { return folder_ + "/work.jointer"; }
 
   // Changes `next`; the returned function then writes the journal or saves.

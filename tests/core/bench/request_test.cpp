@@ -26,8 +26,8 @@ std::string some_word() {
 }
 
 template <class T>
-T from(T least, T beyond) {
-  return *rc::gen::inRange<T>(least, beyond);
+T from(T min, T beyond) {
+  return *rc::gen::inRange<T>(min, beyond);
 }
 
 BenchmarkRequest any_request() {

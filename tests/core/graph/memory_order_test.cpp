@@ -266,8 +266,8 @@ struct RandomProgram {
 
 RandomProgram random_program(std::uint64_t seed, int count) {
   std::mt19937_64 chance(seed);
-  const auto pick = [&](std::int64_t least, std::int64_t most) {
-    return std::uniform_int_distribution<std::int64_t>(least, most)(chance);
+  const auto pick = [&](std::int64_t min, std::int64_t max) {
+    return std::uniform_int_distribution<std::int64_t>(min, max)(chance);
   };
   Program program;
   RandomProgram random;

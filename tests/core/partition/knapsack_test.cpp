@@ -224,10 +224,10 @@ RC_GTEST_PROP(KnapsackProperty, DpIsOptimalUpToQuantization, ()) {
   const Knapsack items = random_items();
   const double budget = random_budget();
   const double quanta = 1e-4 * static_cast<double>(items.weights.size() + 1);
-  const double least = budget < quanta ? 0 : best_of_all(items, budget - quanta);
+  const double min = budget < quanta ? 0 : best_of_all(items, budget - quanta);
   for (const KnapsackSolver solver : {KnapsackSolver::dp, KnapsackSolver::sliding_hirschberg}) {
     const double value = value_of(items, solve(items, budget, solver).saved);
-    RC_ASSERT(value >= least - 1e-3);
+    RC_ASSERT(value >= min - 1e-3);
     RC_ASSERT(value <= best_of_all(items, budget) + 1e-9);
   }
 }

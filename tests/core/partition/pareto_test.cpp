@@ -293,9 +293,9 @@ TEST(Pareto, ALimitOfReservedMemoryHolds) {
   const Fit smallest = fastest_within(joint, *judged.what_if, 0, request).value();
   EXPECT_FALSE(smallest.fits);
   EXPECT_EQ(smallest.point.reserved_bytes, reserved_of(smallest.point));
-  const std::int64_t least = *smallest.point.reserved_bytes;
+  const std::int64_t min = *smallest.point.reserved_bytes;
   for (const int percent : {105, 120}) {
-    const std::int64_t limit = least * percent / 100;
+    const std::int64_t limit = min * percent / 100;
     const Fit fit = fastest_within(joint, *judged.what_if, limit, request).value();
     EXPECT_TRUE(fit.fits);
     EXPECT_EQ(fit.point.reserved_bytes, reserved_of(fit.point));

@@ -122,8 +122,8 @@ class Deciding {
     const auto candidates = what_if_.candidates(plan_);
     if (!candidates || candidates->empty()) return false;
     std::vector<NodeId> nodes;
-    const std::size_t most = chance() % 3 == 0 ? candidates->size() : 1 + chance() % 4;
-    for (std::size_t i = 0; i < most; ++i)
+    const std::size_t max = chance() % 3 == 0 ? candidates->size() : 1 + chance() % 4;
+    for (std::size_t i = 0; i < max; ++i)
       nodes.push_back((*candidates)[chance() % candidates->size()].node);
     const auto action = static_cast<PlanAction>(chance() % 3);
     const auto change = what_if_.change_all(plan_, nodes, action);

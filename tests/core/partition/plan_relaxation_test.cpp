@@ -322,11 +322,11 @@ RC_GTEST_PROP(PlanWhatIfProperty, BoundedFiguresAreThoseOfThePlan, (std::uint64_
     if (!plan) continue;
     const PlanFigures whole = what_if.figures(*plan).value();
     const auto percent = *rc::gen::inRange<std::int64_t>(70, 130);
-    const Figures most{.peak_bytes = whole.figures.peak_bytes * percent / 100,
-                       .step_ns = whole.figures.step_ns * (200 - percent) / 100};
-    const auto bounded = what_if.figures_within(*plan, most).value();
+    const Figures max{.peak_bytes = whole.figures.peak_bytes * percent / 100,
+                      .step_ns = whole.figures.step_ns * (200 - percent) / 100};
+    const auto bounded = what_if.figures_within(*plan, max).value();
     const bool is_within =
-        whole.figures.peak_bytes <= most.peak_bytes && whole.figures.step_ns <= most.step_ns;
+        whole.figures.peak_bytes <= max.peak_bytes && whole.figures.step_ns <= max.step_ns;
     RC_ASSERT(is_within == (bounded.exceeds == PlanWhatIf::Exceeds::nothing));
     if (is_within) RC_ASSERT(bounded.figures == whole);
   }

@@ -243,9 +243,9 @@ TEST(PlanWhatIf, ADecisionOnARandomCallIsATag) {
       const SavePlan ticked = plain.change(plain.partition_.plan, "r", PlanAction::recompute);
       EXPECT_THAT(plain.names(ticked.saved), ElementsAre("x"));
       const auto wanted = tagged.what_if->evaluate(tagged.partition_.plan).value();
-      const auto told = plain.what_if->evaluate(ticked).value();
-      EXPECT_EQ(told.figures, wanted.figures);
-      EXPECT_EQ(told.profile, wanted.profile);
+      const auto reported = plain.what_if->evaluate(ticked).value();
+      EXPECT_EQ(reported.figures, wanted.figures);
+      EXPECT_EQ(reported.profile, wanted.profile);
       const auto targets = [](const Graph& pair) {
         std::vector<std::string_view> all;
         for (const NodeId id : pair.order()) all.push_back(pair.target(pair.node(id)));
@@ -254,7 +254,7 @@ TEST(PlanWhatIf, ADecisionOnARandomCallIsATag) {
       const Graph pair = emit_pair(plain.partition_.joint, ticked).value();
       EXPECT_EQ(targets(pair),
                 targets(emit_pair(tagged.partition_.joint, tagged.partition_.plan).value()));
-      EXPECT_TRUE(std::ranges::equal(told.profile, MemoryTimeline(pair).profile()));
+      EXPECT_TRUE(std::ranges::equal(reported.profile, MemoryTimeline(pair).profile()));
       // And back to the original decision.
       EXPECT_EQ(plain.change(ticked, "r", PlanAction::save), plain.partition_.plan);
     }
@@ -394,10 +394,11 @@ TEST(PartitionedValues, AreTheSavedAndRecomputedValuesOfAPair) {
   const Graph pair = emit_pair(p.partition_.joint, plan).value();
   const std::vector<NodeCost> costs(pair.node_count(), NodeCost{.ns = 5});
   const auto rows = partitioned_values(pair, costs, std::vector<Flops>(pair.node_count())).value();
-  std::vector<std::string> told;
+  std::vector<std::string> reported;
   for (const SaveCandidate& row : rows)
-    told.push_back(fmt::format("{} {} {}", to_string(row.action), pair.name(row.node), row.bytes));
-  EXPECT_THAT(told,
+    reported.push_back(
+        fmt::format("{} {} {}", to_string(row.action), pair.name(row.node), row.bytes));
+  EXPECT_THAT(reported,
               ElementsAre("offload a 2048", "save r 2048", "recompute b 2048", "recompute v 0"));
   EXPECT_FALSE(partitioned_values(p.partition_.joint, costs, {}));
 }

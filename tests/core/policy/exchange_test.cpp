@@ -273,9 +273,9 @@ TEST(Export, AListSavesAboutAsMuchAsThePlan) {
   for (const OperatorRules& each : rules)
     right.push_back(static_cast<std::size_t>(
         std::ranges::min_element(each.rules, {}, &OperatorRule::wrong_bytes) - each.rules.begin()));
-  std::string most;
-  for (const std::string& op : list_of(rules, right).save) most += op + ", ";
-  EXPECT_LT(off, std::abs(peak_with(most) - wanted));
+  std::string names;
+  for (const std::string& op : list_of(rules, right).save) names += op + ", ";
+  EXPECT_LT(off, std::abs(peak_with(names) - wanted));
 }
 
 // --- Reading ---
@@ -493,11 +493,11 @@ void expect_round_trip(const Graph& graph, const SavePlan& plan) {
       RC_ASSERT(differences.lost.empty() && differences.extra.empty() &&
                 differences.untagged.empty());
     } else {
-      auto told = exported->differences;
-      std::erase_if(told, [](const std::string& text) {
+      auto reported = exported->differences;
+      std::erase_if(reported, [](const std::string& text) {
         return text.find("ith this text") != std::string::npos;
       });
-      RC_ASSERT(said == told);
+      RC_ASSERT(said == reported);
     }
   }
 }

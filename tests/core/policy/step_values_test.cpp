@@ -56,7 +56,7 @@ std::vector<SaveCandidate> kept_of(const Graph& graph) {
 }
 
 // Lines such as "a save: the backward reads it, and it has no tag".
-std::vector<std::string> told(const Graph& graph) {
+std::vector<std::string> reported(const Graph& graph) {
   Graph step = graph;
   if (const auto done = apply_step_tags(step); !done)
     throw std::runtime_error(done.error().message);
@@ -68,7 +68,7 @@ std::vector<std::string> told(const Graph& graph) {
 }
 
 TEST(StepValues, AreReadByTheBackwardWithoutTags) {
-  EXPECT_THAT(told(parse(kValuesStep)),
+  EXPECT_THAT(reported(parse(kValuesStep)),
               ElementsAre("b save: the backward reads it, and it has no tag",
                           "c save: the backward reads it, and it has no tag",
                           "v save: the backward reads it, and it has no tag",
@@ -80,7 +80,7 @@ TEST(StepValues, ReportTheEffectOfATag) {
                                            {"c", MemoryPolicy::prefer_recompute},
                                            {"d", MemoryPolicy::must_save}});
   EXPECT_THAT(
-      told(graph),
+      reported(graph),
       ElementsAre("a save: a recomputed call reads it, and it has no tag",
                   "b recompute: tagged MUST_RECOMPUTE",
                   "c save: tagged PREFER_RECOMPUTE, but the backward reads it before it "
@@ -91,12 +91,12 @@ TEST(StepValues, ReportTheEffectOfATag) {
 TEST(StepValues, ReportWhatCannotLeaveTheDevice) {
   // The backward reads `v`, a view of `b`, which is repeated on the reload; and `a` only to
   // recompute `b`.
-  EXPECT_EQ(told(tagged(kValuesStep, {{"b", MemoryPolicy::must_cpu_offload}}))[0],
+  EXPECT_EQ(reported(tagged(kValuesStep, {{"b", MemoryPolicy::must_cpu_offload}}))[0],
             "b offload: tagged MUST_CPU_OFFLOAD");
-  EXPECT_THAT(told(tagged(kValuesStep, {{"a", MemoryPolicy::must_cpu_offload},
-                                        {"b", MemoryPolicy::must_recompute}}))[0],
+  EXPECT_THAT(reported(tagged(kValuesStep, {{"a", MemoryPolicy::must_cpu_offload},
+                                            {"b", MemoryPolicy::must_recompute}}))[0],
               HasSubstr("a save: tagged MUST_CPU_OFFLOAD, but it stays on the device: only"));
-  EXPECT_THAT(told(tagged(kValuesStep, {{"d", MemoryPolicy::must_cpu_offload}})).back(),
+  EXPECT_THAT(reported(tagged(kValuesStep, {{"d", MemoryPolicy::must_cpu_offload}})).back(),
               "d offload: tagged MUST_CPU_OFFLOAD");
 }
 
@@ -105,7 +105,7 @@ TEST(StepValues, WhatTheStepAlreadyDoesIsNotAttributedToTags) {
                                     {"v", MemoryPolicy::must_recompute},
                                     {"d", MemoryPolicy::must_cpu_offload}});
   ASSERT_TRUE(apply_step_tags(step));
-  const std::vector<std::string> again = told(step);
+  const std::vector<std::string> again = reported(step);
   const auto has = [&](const std::string& begin) {
     return std::ranges::any_of(again, [&](const std::string& line) {
       return line.starts_with(begin) && line.ends_with("and later tags do not undo that");

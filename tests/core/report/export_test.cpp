@@ -273,7 +273,7 @@ RC_GTEST_PROP(ExportProperty, EveryGraphHasEveryExport, (std::uint64_t seed, boo
 
   const Json trace = Json::parse(export_perfetto(graph, analysis));
   double last = 0;
-  std::int64_t most = 0;
+  std::int64_t max = 0;
   std::size_t flows = 0;
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] == "s") ++flows;
@@ -282,9 +282,9 @@ RC_GTEST_PROP(ExportProperty, EveryGraphHasEveryExport, (std::uint64_t seed, boo
     last = event["ts"].get<double>();
     std::int64_t sum = 0;
     for (const auto& [category, bytes] : event["args"].items()) sum += bytes.get<std::int64_t>();
-    most = std::max(most, sum);
+    max = std::max(max, sum);
   }
-  RC_ASSERT(most == analysis.memory.peak_bytes());
+  RC_ASSERT(max == analysis.memory.peak_bytes());
   std::size_t waited = 0;
   for (const CollectiveTiming& c : analysis.simulation.collectives()) waited += c.wait ? 1U : 0U;
   RC_ASSERT(flows == waited);

@@ -100,8 +100,9 @@ TEST(GraphTrainerFlags, StepsThatFlagsCannotExpressAreNamed) {
   const auto order =
       graph_trainer_flags(*parse_pipeline("selective_activation_remat,tag_with_memory_policy"));
   EXPECT_FALSE(order);
-  const auto told = graph_trainer_flags(*parse_pipeline("tag_with_memory_policy{reshard=false}"));
-  EXPECT_FALSE(told);
+  const auto reported =
+      graph_trainer_flags(*parse_pipeline("tag_with_memory_policy{reshard=false}"));
+  EXPECT_FALSE(reported);
 }
 
 TEST(GraphTrainerFlags, ARecipeFileNamesTheCompiler) {

@@ -51,9 +51,9 @@ RC_GTEST_PROP(LiveOrderProperty, EqualsTheTimelineOfTheSameOrder, (std::uint64_t
     const Call other = order.at(raises ? first - 1 : first + count);
     if (!is_free(*calls, order, first, count, other)) continue;
     const std::vector<Call> was(order.order().begin(), order.order().end());
-    const std::int64_t most = raises ? order.raise(first, count) : order.sink(first, count);
+    const std::int64_t max = raises ? order.raise(first, count) : order.sink(first, count);
     const std::size_t begin = raises ? first - 1 : first;
-    RC_ASSERT(most == order.peak({begin, begin + count + 1}));
+    RC_ASSERT(max == order.peak({begin, begin + count + 1}));
     if (chance() % 4 == 0) {
       raises ? order.sink(first - 1, count) : order.raise(first + 1, count);
       RC_ASSERT(std::equal(was.begin(), was.end(), order.order().begin()));

@@ -373,15 +373,15 @@ TEST(ReorderingTest, TheDispatcherRunsThePassesOfItsList) {
 
 TEST(ReorderingTest, ProgressOfADispatcherIsMonotone) {
   PassContext::Options options;
-  std::vector<double> told;
-  options.report = [&](double done) { told.push_back(done); };
+  std::vector<double> reported;
+  options.report = [&](double done) { reported.push_back(done); };
   run_pipeline_text(parse(kTwoGathers),
                     "reorder_compute_and_comm_for_overlap{passes=[raise_comms,"
                     "reorder_communication_preserving_peak_memory,sink_waits_iterative]}",
                     options);
-  ASSERT_GT(told.size(), 2U);
-  EXPECT_TRUE(std::is_sorted(told.begin(), told.end()));
-  EXPECT_GT(told.back(), 0.5);
+  ASSERT_GT(reported.size(), 2U);
+  EXPECT_TRUE(std::is_sorted(reported.begin(), reported.end()));
+  EXPECT_GT(reported.back(), 0.5);
 }
 
 TEST(ReorderingTest, TheOrderOfCollectivesIsReported) {

@@ -148,9 +148,9 @@ TEST(Tuner, StaysWithinItsBudget) {
 
 TEST(Tuner, TheFrontierIsAParetoFrontier) {
   for (const Graph& graph : graphs()) {
-    std::size_t told = 0;
+    std::size_t reported = 0;
     const TuneResult result = tuned(graph, options_of(40), [&](const TuneProgress& progress) {
-      ++told;
+      ++reported;
       const Figures& f = progress.point.figures.figures;
       const auto& frontier = progress.so_far.frontier;
       EXPECT_TRUE(std::any_of(frontier.begin(), frontier.end(), [&](const TunePoint& point) {
@@ -159,7 +159,7 @@ TEST(Tuner, TheFrontierIsAParetoFrontier) {
       }));
       EXPECT_EQ(progress.so_far.evaluated, progress.point.evaluation);
     });
-    EXPECT_GT(told, 0U);
+    EXPECT_GT(reported, 0U);
     for (std::size_t i = 1; i < result.frontier.size(); ++i) {
       const Figures &a = result.frontier[i - 1].figures.figures,
                     &b = result.frontier[i].figures.figures;
@@ -207,10 +207,11 @@ TEST(Tuner, ACancelledSearchEqualsAShorterOne) {
     for (const std::size_t stop_at : {1U, 6U, 21U}) {
       TuneOptions options = options_of(100, 9);
       options.threads = 2;
-      std::size_t told = 0;
-      options.context.is_cancelled = [&] { return told >= stop_at; };
-      const TuneResult stopped = tuned(
-          graph, options, [&](const TuneProgress& progress) { told = progress.so_far.evaluated; });
+      std::size_t reported = 0;
+      options.context.is_cancelled = [&] { return reported >= stop_at; };
+      const TuneResult stopped = tuned(graph, options, [&](const TuneProgress& progress) {
+        reported = progress.so_far.evaluated;
+      });
       EXPECT_EQ(stopped.end, TuneResult::End::cancelled);
       const TuneResult shorter = tuned(graph, options_of(stopped.evaluated, 9));
       // The cancellation may have interrupted the removal of steps from the last winner.

@@ -129,7 +129,7 @@ TEST_F(LadderViewTest, FindsRungs) {
     ASSERT_TRUE(hit.link);
     EXPECT_EQ(*hit.link, i);
   }
-  EXPECT_TRUE(hit_ladder(layout, view_, -50, -50).is_nothing());
+  EXPECT_TRUE(hit_ladder(layout, view_, -50, -50).is_empty());
 }
 
 // In a forward alone, nothing reads the values that it saves.

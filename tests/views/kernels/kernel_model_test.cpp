@@ -122,7 +122,7 @@ TEST_F(KernelModelTest, NamesTheEstimatorIfItGivesTheTimesOfLoops) {
 // Sorted by the time above the roofline, the kernel with the most to gain is first.
 TEST_F(KernelModelTest, SortsByTheTimeAboveTheRoofline) {
   EXPECT_EQ(model_.columns()[KernelModel::above_roofline_column].title, "above roofline");
-  std::int64_t most = 0, sum = 0;
+  std::int64_t max = 0, sum = 0;
   for (int row = 0; row < model_.row_count(); ++row) {
     const auto above = model_.number(row, KernelModel::above_roofline_column);
     ASSERT_EQ(above.has_value(), model_.index_of(row).isValid()) << row;
@@ -130,13 +130,13 @@ TEST_F(KernelModelTest, SortsByTheTimeAboveTheRoofline) {
     EXPECT_GE(*above, 0) << row;
     EXPECT_EQ(*above, *model_.number(row, KernelModel::time_column) -
                           *model_.number(row, KernelModel::roofline_column));
-    most = std::max(most, *above);
+    max = std::max(max, *above);
     sum += *above;
   }
-  EXPECT_GT(most, 0);
+  EXPECT_GT(max, 0);
   EXPECT_EQ(total(KernelModel::above_roofline_column), sum);
   model_.sort(KernelModel::above_roofline_column, Qt::DescendingOrder);
-  EXPECT_EQ(model_.number(model_.shown(-1).front(), KernelModel::above_roofline_column), most);
+  EXPECT_EQ(model_.number(model_.shown(-1).front(), KernelModel::above_roofline_column), max);
   model_.sort(-1);
 }
 

@@ -63,17 +63,17 @@ TEST(TypedText, ReadsBack) {
 
 TEST(ParameterField, ShowsTheDefaultAndReportsOnlyOtherValues) {
   ParameterField field(parameter(Parameter::Type::number, 0.5), false);
-  std::vector<std::optional<PassValue>> told;
+  std::vector<std::optional<PassValue>> reported;
   QObject::connect(&field, &ParameterField::edited,
-                   [&](const std::optional<PassValue>& value) { told.push_back(value); });
+                   [&](const std::optional<PassValue>& value) { reported.push_back(value); });
   EXPECT_EQ(field.line()->placeholderText(), "0.5 (default)");
   field.line()->setText("0.25");
   emit field.line()->textEdited("0.25");
   field.line()->setText("0.5");
   emit field.line()->textEdited("0.5");
-  ASSERT_EQ(told.size(), 2U);
-  EXPECT_EQ(told[0], PassValue(0.25));
-  EXPECT_FALSE(told[1]) << "the default";
+  ASSERT_EQ(reported.size(), 2U);
+  EXPECT_EQ(reported[0], PassValue(0.25));
+  EXPECT_FALSE(reported[1]) << "the default";
   // Showing the resulting value does not replace the input.
   field.show_value(std::nullopt);
   EXPECT_EQ(field.line()->text(), "0.5");
@@ -82,7 +82,7 @@ TEST(ParameterField, ShowsTheDefaultAndReportsOnlyOtherValues) {
 }
 
 TEST(ParameterField, ReportsNoneOnlyIfItIsNotTheDefault) {
-  const auto told = [](const Parameter& declared) {
+  const auto reported = [](const Parameter& declared) {
     ParameterField field(declared, false);
     std::optional<PassValue> last(PassValue("nothing"));
     QObject::connect(&field, &ParameterField::edited,
@@ -93,11 +93,11 @@ TEST(ParameterField, ReportsNoneOnlyIfItIsNotTheDefault) {
   };
   using Type = Parameter::Type;
   for (const Type type : {Type::integer, Type::number, Type::bytes, Type::text}) {
-    EXPECT_FALSE(told(parameter(type)));
+    EXPECT_FALSE(reported(parameter(type)));
     Parameter declared =
         parameter(type, type == Type::text ? PassValue("a") : PassValue(std::int64_t{1}));
     declared.may_be_none = true;
-    EXPECT_EQ(told(declared), PassValue());
+    EXPECT_EQ(reported(declared), PassValue());
   }
 }
 
@@ -110,12 +110,12 @@ TEST(ParameterField, OffersNoneAmongChoices) {
     declared.may_be_none = true;
     ParameterField field(declared, false);
     ASSERT_NE(field.choice(), nullptr);
-    std::optional<PassValue> told;
+    std::optional<PassValue> reported;
     QObject::connect(&field, &ParameterField::edited,
-                     [&](const std::optional<PassValue>& value) { told = value; });
+                     [&](const std::optional<PassValue>& value) { reported = value; });
     field.choice()->setCurrentIndex(field.choice()->findData("none"));
     emit field.choice()->activated(field.choice()->currentIndex());
-    EXPECT_EQ(told, PassValue());
+    EXPECT_EQ(reported, PassValue());
     EXPECT_TRUE(field.mistake().isEmpty());
   }
 }

@@ -37,16 +37,16 @@ TEST_F(PlanTrackTest, ShowsThePeakOnEveryAxisAtEveryWidth) {
   for (const AxisKind kind : {AxisKind::program_order, AxisKind::estimated_time})
     for (const int width : {1, 7, 100, 3000}) {
       const PlanTrack track(*state_, snapshot_->timeline(kind));
-      std::int64_t most = 0;
+      std::int64_t max = 0;
       int at = 10;
       for (const MemoryRun& run : track.columns(axis(kind, width))) {
         EXPECT_EQ(run.left, at);
         at = run.right;
-        most = std::max(most, track.bytes(run.point));
+        max = std::max(max, track.bytes(run.point));
       }
       EXPECT_EQ(at, 10 + width);
-      EXPECT_EQ(most, state_->figures.figures.peak_bytes);
-      EXPECT_EQ(track.bytes(track.peak_step()), most);
+      EXPECT_EQ(max, state_->figures.figures.peak_bytes);
+      EXPECT_EQ(track.bytes(track.peak_step()), max);
     }
 }
 
@@ -71,8 +71,8 @@ RC_GTEST_FIXTURE_PROP(PlanTrackTest, ARangeHasTheMaximumOfItsParts, ()) {
   const double begin = *rc::gen::inRange(0, length - 1);
   const double end = begin + *rc::gen::inRange(1, length - static_cast<int>(begin) + 1);
   const double middle = (begin + end) / 2;
-  const auto most = [&](double a, double b) { return track.bytes(track.largest_step(a, b)); };
-  RC_ASSERT(most(begin, end) == std::max(most(begin, middle), most(middle, end)));
+  const auto max = [&](double a, double b) { return track.bytes(track.largest_step(a, b)); };
+  RC_ASSERT(max(begin, end) == std::max(max(begin, middle), max(middle, end)));
 }
 
 }  // namespace

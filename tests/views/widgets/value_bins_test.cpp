@@ -40,9 +40,9 @@ RC_GTEST_PROP(ValueBins, ContainEveryValueOnce, ()) {
   auto values = *rc::gen::nonEmpty(rc::gen::container<std::vector<std::int64_t>>(
       rc::gen::inRange<std::int64_t>(0, 1'000'000'000'000)));
   std::ranges::sort(values);
-  const auto most = *rc::gen::inRange<std::size_t>(1, 30);
-  const auto bins = value_bins(values, most);
-  RC_ASSERT(!bins.empty() && bins.size() <= most);
+  const auto max = *rc::gen::inRange<std::size_t>(1, 30);
+  const auto bins = value_bins(values, max);
+  RC_ASSERT(!bins.empty() && bins.size() <= max);
   RC_ASSERT(bins.front().first == 0U && bins.back().last == values.size());
   RC_ASSERT(bins.front().count() > 0U && bins.back().count() > 0U);
   for (std::size_t i = 0; i < bins.size(); ++i) {

@@ -218,9 +218,9 @@ TEST_F(SacSolverTest, SolvingAgainRespectsTicksAndAddsAnEntry) {
   EXPECT_NE(solved->base, state(ticked)->base);
   EXPECT_EQ(tensor(*solved, "act0").action, PlanAction::save);
   apply(solve_edit({.activation_budget = 0}));
-  const SacStatePtr least = state();
-  EXPECT_EQ(least->base->settings.activation_budget, 0);
-  EXPECT_LE(least->figures.saved_bytes, solved->figures.saved_bytes);
+  const SacStatePtr smallest = state();
+  EXPECT_EQ(smallest->base->settings.activation_budget, 0);
+  EXPECT_LE(smallest->figures.saved_bytes, solved->figures.saved_bytes);
   // Going back in the history restores the base at that position.
   EXPECT_EQ(state(ticked)->base->settings, SolveSettings());
 }

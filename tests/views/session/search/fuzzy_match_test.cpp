@@ -37,9 +37,9 @@ TEST(FuzzyMatch, FindsTheBestPlacementNotTheFirst) {
 }
 
 RC_GTEST_PROP(FuzzyMatchProperties, IsASubsequenceTestWithTrueePositions, ()) {
-  const auto word = [](int most) {
+  const auto word = [](int max) {
     const auto letters = *rc::gen::resize(
-        most, rc::gen::container<std::vector<char>>(rc::gen::elementOf(std::string("abAB._1"))));
+        max, rc::gen::container<std::vector<char>>(rc::gen::elementOf(std::string("abAB._1"))));
     return QString::fromStdString({letters.begin(), letters.end()});
   };
   const QString pattern = word(6), text = word(30);
