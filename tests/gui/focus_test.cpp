@@ -150,11 +150,11 @@ void FocusTest::f6_visits_all_areas_on_screen() {
 
 std::vector<QWidget*> FocusTest::tab_stops() {
   std::vector<QWidget*> stops;
-  constexpr std::size_t kMost = 100;
+  constexpr std::size_t kMaxStops = 100;
   do {
     press(Qt::Key_Tab);
     stops.push_back(QApplication::focusWidget());
-  } while (stops.size() < kMost && (stops.size() == 1 || stops.back() != stops.front()));
+  } while (stops.size() < kMaxStops && (stops.size() == 1 || stops.back() != stops.front()));
   return stops;
 }
 
