@@ -1,4 +1,4 @@
-"""``jointer sac --why`` says who decided about a value: a search, a partitioner, a preset, a person, or nobody."""
+"""``jointer sac --why`` says who decided: a search, a partitioner, a preset, the user, or none of these."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def decided(why: dict[str, Any]) -> tuple[str, str, str]:
 @pytest.mark.parametrize(
     "graph, before", [(STEP, "nobody"), (JOINT, "solved"), (PAIR, "tag")], ids=["step", "joint", "pair"]
 )
-def test_a_person_checkpoints_a_layer_and_leaves_the_others(graph: Path, before: str) -> None:
+def test_the_user_checkpoints_a_layer_and_leaves_the_others(graph: Path, before: str) -> None:
     plain, value = kept(graph), kept(graph, "--checkpoint", "layers.0")
     stays = [name for name in plain if value.get(name) == plain[name]][-3:]
     gone = [name for name in plain if name not in value]
@@ -80,7 +80,7 @@ def test_a_person_checkpoints_a_layer_and_leaves_the_others(graph: Path, before:
         assert was["decided_by"] == before
         assert decided(why[name]) == decided(was)
     text = run("sac", graph, "--checkpoint", "layers.0", "--why", recomputed[0]).out
-    assert "  Decided by a person.\n" in text
+    assert "  Decided by the user.\n" in text
 
 
 def test_all_that_a_checkpointed_layer_recomputes_has_a_reason() -> None:

@@ -85,7 +85,7 @@ std::string_view decider_text(Decider decider) {
     case Decider::list:
       return "the policy";
     case Decider::user:
-      return "a person";
+      return "the user";
     case Decider::capture:
       return "the capture";
     case Decider::untagged:
