@@ -204,6 +204,18 @@ def test_a_fault_is_stopped_at_the_time_limit(
     ]
 
 
+def test_costs_of_the_user_are_not_changed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "tests")
+    from acceptance.bench import Bench
+    from acceptance.report import Report
+    from acceptance.timing import timing
+
+    monkeypatch.setenv("JOINTER_COSTS", str(tmp_path / "mine.sqlite"))
+    _program(tmp_path / "jointer", f'echo "$JOINTER_COSTS, $XDG_DATA_HOME" > {tmp_path}/seen; exit 2')
+    timing(Bench(tmp_path, "cpu", tmp_path), Report(tmp_path), tmp_path / "graph.json")
+    assert (tmp_path / "seen").read_text() == f", {tmp_path}\n"
+
+
 def test_an_error_of_a_check_is_a_row(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(ROOT / "tests")
     from acceptance.__main__ import attempt
