@@ -18,6 +18,8 @@ from jointer import bench
 from jointer.device_errors import REPORTED_LATE, kind_of_device_error, text_of
 from jointer.events import Events
 from jointer.execute import NodeError
+from jointer.program import read_program
+from jointer.rank_program import RankProgram
 
 ASSERT = "CUDA error: device-side assert triggered\nCUDA kernel errors might be asynchronously"
 NCCL = "NCCL error in: x.cpp:1, unhandled cuda error\nLast error:\nCuda failure 2 '{}'"
@@ -98,13 +100,31 @@ ERRORS = [
 ]
 
 
-@pytest.mark.parametrize("where", ["jointer.rank_program.make_inputs", "jointer.measure.barrier"])
+@pytest.mark.parametrize(
+    ("where", "node"), [("jointer.inputs._made", "x"), ("jointer.measure.barrier", "")]
+)
 @pytest.mark.parametrize(("error", "kind", "text"), ERRORS)
-def test_an_error_of_the_device_outside_of_nodes_is_named(
-    graph: Path, monkeypatch: pytest.MonkeyPatch, where: str, error: Exception, kind: str, text: str
+def test_an_error_of_the_device_outside_of_calls_is_named(
+    graph: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    where: str,
+    node: str,
+    error: Exception,
+    kind: str,
+    text: str,
 ) -> None:
     failed = _failing(monkeypatch, graph, where, error)
-    assert failed == {"event": "failed", "kind": kind, "node": "", "text": text}
+    assert failed == {"event": "failed", "kind": kind, "node": node, "text": text}
+
+
+def test_each_input_is_a_sign_of_life(graph: Path) -> None:
+    program = RankProgram(read_program(str(graph)), torch.device("cpu"), alone=False)
+    seen: list[int] = []
+    program.at_node = seen.append
+    program.inputs(seed=0, rank=0)
+    if dist.is_initialized():
+        dist.destroy_process_group()
+    assert seen == [0]
 
 
 @pytest.mark.parametrize(("error", "kind", "text"), ERRORS)

@@ -32,7 +32,7 @@ from .launcher_watch import watch_launcher
 from .measure import Measurer
 from .profiler_ranges import ProfilerRanges
 from .program import Program, parse_assumptions, path_of_rank, read_program
-from .rank_program import RankProgram
+from .rank_program import InputError, RankProgram
 from .real_groups import group_of, join_groups
 from .safetensors import read_safetensors
 from .status_file import StatusFile
@@ -296,7 +296,16 @@ class _Rank:
         given = None
         if self._options.inputs:
             given = read_safetensors(path_of_rank(self._options.inputs, self._rank))
-        return program.inputs(seed=self._options.seed, rank=self._rank, given=given)
+        return self._inputs_of(program, given)
+
+    def _inputs_of(
+        self, program: RankProgram, given: dict[str, torch.Tensor] | None = None
+    ) -> dict[str, Any]:
+        try:
+            return program.inputs(seed=self._options.seed, rank=self._rank, given=given)
+        except InputError as error:
+            late = REPORTED_LATE if error.kind == "device" else ""
+            raise Failure(error.kind, str(error) + late, error.node) from error
 
     def _verify(
         self, captured: Program, program: RankProgram, inputs: dict[str, Any], device: torch.device
@@ -317,7 +326,7 @@ class _Rank:
             verdicts.append(compare("expected", program.output_names, outputs, by_place, bound))
         if unedited is not None:
             baseline = RankProgram(unedited, device, alone=self._alone)
-            own = baseline.inputs(seed=options.seed, rank=self._rank)
+            own = self._inputs_of(baseline)
             values = _to_cpu(self._once(baseline, {**own, **_fresh(inputs)}))
             if len(values) != len(outputs):
                 raise Failure(

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -58,6 +58,7 @@ def make_inputs(
     seed: int,
     rank: int,
     given: Mapping[str, Tensor] | None = None,
+    before_each: Callable[[fx.Node], None] = lambda node: None,
 ) -> dict[str, Any]:
     """Values for placeholders by name.
 
@@ -67,6 +68,7 @@ def make_inputs(
         seed: see above.
         rank: see above.
         given: values from a file, which take precedence; unknown names are ignored.
+        before_each: called with each placeholder before its value is made.
 
     Raises:
         CaptureError: a given value does not fit its placeholder.
@@ -76,6 +78,7 @@ def make_inputs(
     base = seed * _SEED_STEP + rank * _RANK_STEP
     result: dict[str, Any] = {}
     for node in nodes:
+        before_each(node)
         value = node.meta.get("val")
         target = moved(value.device, device) if isinstance(value, Tensor) else device
         generator = torch.Generator(target).manual_seed((base + _fnv1a(node.name)) % _SEEDS)

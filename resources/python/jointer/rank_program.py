@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor, fx
 
+from .device_errors import kind_of_device_error, text_of
 from .execute import (
     Call,
     Ledger,
@@ -31,6 +32,15 @@ from .pair import link_pair
 from .program import Program
 from .retarget import retarget, substitute
 from .signature import graph_outputs
+
+
+class InputError(Exception):
+    """The device failed while the input ``node`` was made."""
+
+    def __init__(self, node: str, error: BaseException) -> None:
+        super().__init__(text_of(error))
+        self.node = node
+        self.kind = kind_of_device_error(error)
 
 
 class RankProgram:
@@ -111,8 +121,35 @@ class RankProgram:
     def inputs(
         self, *, seed: int, rank: int, given: Mapping[str, Tensor] | None = None
     ) -> dict[str, Any]:
-        """Inputs for a step, as in ``inputs.make_inputs``."""
-        return make_inputs(self.placeholders, self.device, seed=seed, rank=rank, given=given)
+        """Inputs for a step, as in ``inputs.make_inputs``.
+
+        Raises:
+            InputError: the device failed, for example because its memory ran out.
+        """
+        places = {step.node: step.position for step in self.steps}
+        name = ""
+
+        def before_each(node: fx.Node) -> None:
+            nonlocal name
+            name = node.name
+            self.at_node(places[node])
+
+        try:
+            made = make_inputs(
+                self.placeholders,
+                self.device,
+                seed=seed,
+                rank=rank,
+                given=given,
+                before_each=before_each,
+            )
+            if self.device.type == "cuda":
+                torch.cuda.synchronize()  # so that errors of the device are those of inputs
+        except Exception as error:
+            if kind_of_device_error(error):
+                raise InputError(name, error) from error
+            raise
+        return made
 
     def step(
         self,
