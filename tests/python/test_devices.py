@@ -6,6 +6,7 @@ import argparse
 import ctypes
 import io
 import json
+import subprocess
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,10 +17,11 @@ import torch.distributed as dist
 from conftest import ROOT
 from support import call, document, output, placeholder, tensor
 
-from jointer import bench, environment
+from jointer import bench, environment, nvml
 from jointer.events import Events
 
 GPU = torch.device("cuda", 1)
+load_library = ctypes.CDLL  # which the fixture `gpu` replaces
 H200 = SimpleNamespace(
     name="NVIDIA H200", major=9, minor=0, multi_processor_count=132, clock_rate=1_980_000,
     memory_clock_rate=3_201_000, memory_bus_width=6144, total_memory=150_000_000_000,
@@ -55,6 +57,15 @@ class FakeNvml:
         return 0
 
 
+@pytest.fixture(scope="session")
+def nvml_library(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The library that also stands in for NVML in the tests of the runner."""
+    library = tmp_path_factory.mktemp("nvml") / "fake_nvml.so"
+    source = ROOT / "tests/runner/fake_device/nvml.cpp"
+    subprocess.run(["g++", "-std=c++20", "-shared", "-fPIC", source, "-o", library], check=True)
+    return str(library)
+
+
 @pytest.fixture
 def gpu(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """A GPU without a driver's libraries."""
@@ -80,8 +91,8 @@ VERSION = torch.__version__.partition("+")[0]
 def test_a_gpu_is_described_with_the_members_of_the_schema(
     gpu: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    nvml = FakeNvml()
-    libraries = {"libcuda.so.1": FakeDriver, "libnvidia-ml.so.1": nvml}
+    library = FakeNvml()
+    libraries = {"libcuda.so.1": FakeDriver, "libnvidia-ml.so.1": library}
     gpu.setattr(ctypes, "CDLL", libraries.__getitem__)
     gpu.setenv("NCCL_ALGO", "Ring")
     gpu.setenv("PYTORCH_ALLOC_CONF", "expandable_segments:True")
@@ -103,7 +114,7 @@ def test_a_gpu_is_described_with_the_members_of_the_schema(
         "GPU 1 at 0000:A8:00.0, NUMA node 1",
         "TF32 forbidden",
     ]
-    assert nvml.is_shut_down
+    assert library.is_shut_down
     schema = json.loads((ROOT / "resources/schema/runner.schema.json").read_text())
     started = schema["$defs"]["started"]["properties"]
     assert members.keys() <= started.keys()
@@ -125,6 +136,79 @@ def test_what_is_unknown_is_absent(gpu: pytest.MonkeyPatch, tmp_path: Path) -> N
     facts.insert(2, "driver 570.1")
     assert environment.device_members(GPU, root=str(tmp_path))["environment"] == facts
     assert environment.device_members(torch.device("cpu")) == {}
+
+
+def _state(library: str, settings: str, monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    monkeypatch.setenv("FAKE_NVML", settings)
+    with nvml.open_nvml(library) as opened:
+        assert opened is not None
+        state = opened.state("0000:0A:00.0")
+    assert state is not None
+    return state
+
+
+GIB = 1 << 30
+
+
+def test_nvml_reports_the_state_of_the_schema(
+    nvml_library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = {
+        "sm_mhz": 1410, "max_sm_mhz": 1980, "memory_mhz": 2619, "milliwatts": 512_000,
+        "celsius": 54, "used_bytes": 20 * GIB, "slowdowns": ["power limit"],
+        "own_bytes": 19 * GIB, "other_bytes": 0,
+    }  # fmt: skip
+    assert _state(nvml_library, "", monkeypatch) == usual
+    mig = {"mig": True, "other_processes": 2, "other_bytes": 2 * GIB}
+    assert _state(nvml_library, "mig=1,others=3", monkeypatch) == usual | mig
+    many = {"other_processes": 200, "other_bytes": 200 * GIB + (100 << 20)}
+    assert _state(nvml_library, "others=200,draws=1", monkeypatch) == usual | many
+    errors = {"uncorrected_ecc_errors": 2}
+    assert _state(nvml_library, "ecc=2", monkeypatch) == usual | errors
+    assert "milliwatts" not in _state(nvml_library, "without=1", monkeypatch)
+    hidden = _state(nvml_library, "others=2,hidden=1", monkeypatch)
+    assert not {"own_bytes", "other_bytes"} & hidden.keys() and hidden["other_processes"] == 2
+    unlisted = _state(nvml_library, "others=2,own=0", monkeypatch)
+    assert not {"own_bytes", "other_bytes", "other_processes"} & unlisted.keys()
+    schema = json.loads((ROOT / "resources/schema/runner.schema.json").read_text())
+    known = schema["$defs"]["measured"]["properties"]["gpu"]["properties"]
+    assert (usual | mig | errors).keys() == known.keys()
+
+
+def test_nvml_may_be_missing(nvml_library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    with nvml.open_nvml("libno-such-nvml.so.1") as opened:
+        assert opened is None
+    monkeypatch.setenv("FAKE_NVML", "init=9")
+    with nvml.open_nvml(nvml_library) as opened:
+        assert opened is None
+    monkeypatch.setenv("FAKE_NVML", "")
+    with nvml.open_nvml(nvml_library) as opened:
+        assert opened.state("0000:FF:00.0") is None
+        assert opened._call("nvmlNoSuchFunction") == 13
+
+
+def test_memory_outside_of_the_allocator(
+    gpu: pytest.MonkeyPatch, nvml_library: str
+) -> None:
+    assert environment.device_state(torch.device("cpu")) == {}
+    assert environment.device_state(GPU) == {}  # there is no library
+    gpu.setattr(ctypes, "CDLL", lambda name: load_library(nvml_library))
+    gpu.setattr(torch.cuda, "memory_reserved", lambda device: 16 * GIB)
+    gpu.setattr(H200, "pci_bus_id", 0x0A)
+    gpu.setenv("FAKE_NVML", "")
+    state = environment.device_state(GPU)
+    assert state["outside_bytes"] == 3 * GIB and state["gpu"]["celsius"] == 54
+
+
+def test_reasons_to_doubt_a_measurement() -> None:
+    assert nvml.doubts_about({"other_bytes": GIB - 1}) == []
+    (shared,) = nvml.doubts_about({"other_processes": 1, "other_bytes": 3 * GIB // 2})
+    assert shared.startswith(
+        "1 other process is using the GPU at the same time, and other processes use 1.5 GiB of its "
+    )
+    broken, full = nvml.doubts_about({"uncorrected_ecc_errors": 2, "other_bytes": GIB})
+    assert broken.startswith("the GPU has had 2 memory errors that ECC could not correct since")
+    assert full == "other processes use 1 GiB of the GPU's memory, which the ranks cannot use"
 
 
 # --- The choice of the device, and a whole rank ---
@@ -234,3 +318,16 @@ def test_a_rank_reports_its_device_when_it_starts(
     monkeypatch.setattr(bench, "device_members", lambda device, tf32: members)
     (started,) = [event for event in _events_of(graph) if event["event"] == "started"]
     assert {key: started[key] for key in members} == members
+
+
+def test_a_rank_reports_the_state_of_its_gpu(
+    graph: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bench, "watch_launcher", lambda: None)
+    members = {"gpu": {"other_processes": 1}, "outside_bytes": 5}
+    monkeypatch.setattr(bench, "device_state", lambda device: members)
+    events = _events_of(graph)
+    (measured,) = [event for event in events if event["event"] == "measured"]
+    assert {key: measured[key] for key in members} == members
+    notes = [event["text"] for event in events if event["event"] == "note"]
+    assert any(note.startswith("1 other process is using the GPU") for note in notes)

@@ -23,13 +23,14 @@ import torch.distributed as dist
 from .amx import avoid_broken_amx
 from .counted import counted
 from .device_errors import REPORTED_LATE, kind_of_device_error, text_of
-from .environment import device_members, has_gpu, why_no_cuda
+from .environment import device_members, device_state, has_gpu, why_no_cuda
 from .errors import CaptureError, first_line
 from .events import Events
 from .execute import Ledger, MemoryLimit, NodeError
 from .groups import restore_groups
 from .launcher_watch import watch_launcher
 from .measure import Measurer
+from .nvml import doubts_about
 from .profiler_ranges import ProfilerRanges
 from .program import Program, parse_assumptions, path_of_rank, read_program
 from .rank_program import InputError, RankProgram
@@ -368,11 +369,14 @@ class _Rank:
         with _failures(program):
             ranges = ProfilerRanges() if options.nsys else None
             measurer.steps(options.warmup, options.iterations, ranges)
+            state = device_state(device)
+            for doubt in doubts_about(state.get("gpu", {})):
+                events.say("note", text=doubt)
             if options.profile:
                 if device.type == "cuda":
                     events.say("note", text=_TIMES_OF_LAUNCHES)
                 measurer.profile()
-        events.say("measured", **measurer.figures())
+        events.say("measured", **measurer.figures(), **state)
 
 
 def _check_kernels(program: Program) -> None:

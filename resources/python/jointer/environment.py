@@ -15,6 +15,7 @@ from typing import Any
 import torch
 
 from .errors import first_line
+from .nvml import open_nvml
 
 #: Prefixes of the variables that configure the allocator, CUDA, cuBLAS and NCCL, and suffixes of
 #: those that only describe the installed software.
@@ -72,6 +73,21 @@ def device_members(device: torch.device, tf32: str = "auto", root: str = "/") ->
     return {"environment": facts, "gpu": gpu}
 
 
+def device_state(device: torch.device) -> dict[str, Any]:
+    """The members ``gpu`` and ``outside_bytes`` of the event ``measured``, as NVML reports them."""
+    if device.type != "cuda":
+        return {}
+    with open_nvml() as nvml:
+        bus = _bus_of(torch.cuda.get_device_properties(device))
+        state = None if nvml is None else nvml.state(bus)
+    if state is None:
+        return {}
+    if (own := state.get("own_bytes")) is None:
+        return {"gpu": state}
+    outside = max(0, own - torch.cuda.memory_reserved(device))
+    return {"gpu": state, "outside_bytes": outside}
+
+
 def _versions() -> list[str]:
     facts = [f"torch {torch.__version__.partition('+')[0]}", f"CUDA {torch.version.cuda}"]
     if driver := _newest_cuda_of_driver():
@@ -95,7 +111,7 @@ def _surroundings(device: torch.device, reported: Any, root: str) -> list[str]:
     facts = []
     if driver := _driver_version(root):
         facts.append(f"driver {driver}")
-    bus = f"{reported.pci_domain_id:04X}:{reported.pci_bus_id:02X}:{reported.pci_device_id:02X}.0"
+    bus = _bus_of(reported)
     try:
         path = Path(root) / "sys/bus/pci/devices" / bus.lower() / "numa_node"
         node = int(path.read_text())
@@ -103,6 +119,11 @@ def _surroundings(device: torch.device, reported: Any, root: str) -> list[str]:
         node = -1
     facts.append(f"GPU {device.index} at {bus}" + (f", NUMA node {node}" if node >= 0 else ""))
     return facts
+
+
+def _bus_of(reported: Any) -> str:
+    """The PCI address, as CUDA writes it."""
+    return f"{reported.pci_domain_id:04X}:{reported.pci_bus_id:02X}:{reported.pci_device_id:02X}.0"
 
 
 def _newest_cuda_of_driver() -> int:
@@ -117,16 +138,9 @@ def _newest_cuda_of_driver() -> int:
 
 def _driver_version(root: str) -> str:
     """The version of the driver, such as 580.65.06; empty if it is unknown."""
-    text = ctypes.create_string_buffer(80)  # NVML_SYSTEM_DRIVER_VERSION_BUFFER_SIZE
-    try:
-        nvml = ctypes.CDLL("libnvidia-ml.so.1")
-        if nvml.nvmlInit_v2() == 0:
-            failed = nvml.nvmlSystemGetDriverVersion(text, ctypes.c_uint(len(text)))
-            nvml.nvmlShutdown()
-            if not failed:
-                return text.value.decode()
-    except (OSError, AttributeError):
-        pass
+    with open_nvml() as nvml:
+        if nvml is not None and (version := nvml.driver_version()):
+            return version
     try:
         return (Path(root) / "sys/module/nvidia/version").read_text().partition("\n")[0]
     except OSError:
