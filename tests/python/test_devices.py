@@ -17,7 +17,8 @@ import torch.distributed as dist
 from conftest import ROOT
 from support import call, document, output, placeholder, tensor
 
-from jointer import bench, environment, nvml
+from jointer import bench, compile, environment, nvml
+from jointer.errors import CaptureError
 from jointer.events import Events
 
 GPU = torch.device("cuda", 1)
@@ -263,6 +264,9 @@ def test_a_gpu_that_cannot_be_used_is_not_passed_over_silently(
     assert failed.value.kind == "device"
     text = f"no CUDA device can be used: {why}; --on cpu runs on the CPU"
     assert str(failed.value) == text
+    with pytest.raises(CaptureError) as refused:
+        compile._device("cuda")
+    assert str(refused.value) == f"no CUDA device can be used: {why}; compile with --on cpu"
     for is_here, note in ((True, f"{why}: the CPU runs the graph"), (False, "")):
         monkeypatch.setattr(bench, "has_gpu", lambda is_here=is_here: is_here)
         rank = _rank()

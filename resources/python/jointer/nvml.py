@@ -73,7 +73,11 @@ class Nvml:
             "milliwatts": self._number("nvmlDeviceGetPowerUsage", device),
             "celsius": self._number("nvmlDeviceGetTemperature", device, _GPU_SENSOR),
             "uncorrected_ecc_errors": self._number(
-                "nvmlDeviceGetTotalEccErrors", device, _UNCORRECTED, _VOLATILE, of=ctypes.c_ulonglong
+                "nvmlDeviceGetTotalEccErrors",
+                device,
+                _UNCORRECTED,
+                _VOLATILE,
+                of=ctypes.c_ulonglong,
             ),
         }
         state: dict[str, Any] = {name: value for name, value in numbers.items() if value}
