@@ -1,7 +1,7 @@
 #pragma once
 
 // A lower bound on the step time for every peak, in whatever order a plan's graph runs. It counts
-// only compute and copies, since an order may hide all communication.
+// only compute and copies, since an order may hide all communication, and merge its calls into few.
 
 #include <cstdint>
 #include <functional>
@@ -15,6 +15,10 @@
 #include "core/partition/plan_relaxation.h"
 
 namespace jointer {
+
+// The costs, indexed by node id, without the time of the device and of the CPU for calls that a
+// bucket of collectives replaces: collectives, their waits, and casts that only collectives read.
+std::vector<NodeCost> without_communication(const Graph& graph, std::span<const NodeCost> costs);
 
 class OrderBound {
  public:

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 
 import pytest
-from conftest import JOINT, answer, run, sample
+from conftest import JOINT, ROOT, answer, run, sample
 
 STEP = sample("llama_debug_fsdp2.train_step")
 # Costs under which collectives take as long as compute, so that their positions matter.
 COSTS = ["--estimator", "simple{tflops=5,mem_gbs=40}"]
+CAPTURES = Path(os.environ.get("JOINTER_SHARED") or ROOT.parent / "shared") / "captures" / "torchtitan_0.3"
+HOST_BOUND = CAPTURES / "deepseek_v3_debug_flex.cuda.fsdp4_ep2.traced.train_step.json.zst"
 
 
 def limit_of(graph: Path) -> int:
@@ -73,6 +76,17 @@ def test_the_smallest_plan_profits_from_an_order() -> None:
     ordered, kept = answer(*search), answer(*search, "--keep-order")
     assert ordered["limit"]["met"] and ordered["step_ms"] <= ordered["limit"]["asked"] / 1e6
     assert ordered["peak_bytes"] <= kept["peak_bytes"]
+
+
+def test_the_bound_counts_no_call_that_a_bucket_merges() -> None:
+    """The CPU limits this step, and launches fewer calls if collectives are bucketed."""
+    if not HOST_BOUND.exists():
+        pytest.skip(f"there is no {HOST_BOUND}")
+    peak = answer("sac", HOST_BOUND)["peak_bytes"]
+    lower, higher = (answer("sac", HOST_BOUND, "--budget", f"{limit}B") for limit in (peak * 92 // 100, peak))
+    assert "bucket" in lower["order"]["passes"]
+    assert 0 < higher["limit"]["bound_ms"] <= lower["limit"]["bound_ms"] + 1e-6
+    assert higher["limit"]["bound_ms"] <= lower["step_ms"]
 
 
 @pytest.mark.slow
