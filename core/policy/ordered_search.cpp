@@ -32,6 +32,9 @@
 //   4. If the best plan in its order leaves at least a hundredth of the limit, save more of its
 //      values until its peak has grown by as much (plan_tuning.cpp), and find an order for the
 //      result. Continue once if that is faster.
+//   5. For a limit on the peak, on graphs with up to 5,000 nodes: do steps 2 to 4 without hidden
+//      shares as well, and choose the faster answer. Few large values, or a CPU that cannot keep
+//      up, may make a plan good that the shares make look bad.
 // For a limit on the step time, the smallest plan with the hidden shares gives the lowest peak to
 // expect. If the fastest plan within that peak exceeds the time limit in the order found for it,
 // bisection searches between this peak and that of the smallest plan without hidden shares, by
@@ -41,13 +44,13 @@
 // plans that the search finds, in the orders found for them, and of budgets, presets and the
 // current plan, which keep their own order there, since they show what torch does.
 //
-// The lower bound holds for any order, since it counts compute and copies but no communication. It
-// is found at the same time as the plans.
+// The lower bound holds for any order, since it counts compute and copies but no communication, and
+// no call that a bucket replaces (order_bound.h). It is found at the same time as the plans.
 //
 // Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
-// A limit on the peak takes one search and at most 8 orders; a limit on the step time, at most 6
-// searches and 27 orders; a curve, one search and an order for each of its searched plans, and 2
-// more.
+// A limit on the peak takes one search and at most 8 orders, or with step 5 two searches and 14
+// orders; a limit on the step time, at most 6 searches and 27 orders; a curve, one search and an
+// order for each of its searched plans, and 2 more.
 //
 // Source: Jointer's own.
 
@@ -74,6 +77,7 @@ constexpr std::int64_t kExtendedPart = 100;  // of the limit: the minimum that i
 constexpr double kClearlyShorter = 0.995;    // of the step time
 constexpr int kPeakRounds = 3;               // peaks to try, for a limit on the step time
 constexpr std::int64_t kFirstPart = 16;      // of the peak: the first step to a lower one
+constexpr std::size_t kMaxForBoth = 5'000;   // nodes of a graph that step 5 applies to
 
 class OrderedSearch {
  public:
@@ -85,7 +89,7 @@ class OrderedSearch {
 
   Result<Fit> fastest(std::int64_t peak_bytes) {
     OrderBound bound;
-    JOINTER_TRY(Fit best, with_bound<Fit>([&] { return fastest_plan(peak_bytes); }, bound));
+    JOINTER_TRY(Fit best, with_bound<Fit>([&] { return fastest_of_both(peak_bytes); }, bound));
     for (const ParetoPoint& known : trade_off_.known())
       if (bytes(known) <= peak_bytes && (!best.fits || step_ns(known) < step_ns(best.point)))
         best = {.point = known, .fits = true};
@@ -129,12 +133,12 @@ class OrderedSearch {
     // No plan with a lower peak is expected to fit.
     JOINTER_TRY(const Fit lowest, trade_off_.smallest_within_step(longest, hidden_));
     std::int64_t low = bytes(lowest.point);
-    JOINTER_TRY(Fit best, fastest_plan(low));
+    JOINTER_TRY(Fit best, fastest_plan(low, hidden_));
     if (fits(best.point)) {
       for (int round = 0; round < kPeakRounds; ++round) {
         if (!is_clearly_shorter(step_ns(best.point), longest)) break;
         low -= low / (kFirstPart >> round);
-        JOINTER_TRY(Fit fit, fastest_plan(low));
+        JOINTER_TRY(Fit fit, fastest_plan(low, hidden_));
         if (!fit.fits || !fits(fit.point)) break;
         best = std::move(fit);
       }
@@ -144,7 +148,7 @@ class OrderedSearch {
       JOINTER_CHECK(reorder(best.point, high));
       for (int round = 0; round < kPeakRounds && high > low + 1; ++round) {
         const std::int64_t middle = between(low, high);
-        JOINTER_TRY(Fit fit, fastest_plan(middle));
+        JOINTER_TRY(Fit fit, fastest_plan(middle, hidden_));
         const bool is_enough = fit.fits && fits(fit.point);
         (is_enough ? high : low) = middle;
         if (is_enough) best = std::move(fit);
@@ -171,10 +175,21 @@ class OrderedSearch {
     return curve;
   }
 
-  // Does not set the lower bound of the result.
-  Result<Fit> fastest_plan(std::int64_t peak_bytes) {
+  // Step 5. Does not set the lower bound of the result.
+  Result<Fit> fastest_of_both(std::int64_t peak_bytes) {
     JOINTER_CHECK(find_hidden());
-    JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden_));
+    JOINTER_TRY(Fit fit, fastest_plan(peak_bytes, hidden_));
+    const bool is_small = trade_off_.partition().joint.order().size() <= kMaxForBoth;
+    if (!is_small || !fit.fits || hidden_.hides_nothing()) return fit;
+    Result<Fit> other = fastest_plan(peak_bytes, {});
+    if (!other && other.error().kind != Error::Kind::cancelled) return other;
+    if (other && other->fits && step_ns(other->point) < step_ns(fit.point)) return other;
+    return fit;
+  }
+
+  // Steps 2 to 4, with these shares. Does not set the lower bound of the result.
+  Result<Fit> fastest_plan(std::int64_t peak_bytes, const HiddenShares& hidden) {
+    JOINTER_TRY(Fit fit, trade_off_.fastest_within(peak_bytes, hidden));
     if (!fit.fits) return fit;
     std::int64_t limit = allocated(fit.point);
     JOINTER_TRY(std::int64_t refused, reorder(fit.point, peak_bytes));
@@ -197,16 +212,16 @@ class OrderedSearch {
       if (!next.order.empty() && step_ns(next) < step_ns(fit.point)) fit.point = next;
     }
     fit.found.clear();
-    JOINTER_CHECK(extend(fit.point, peak_bytes));
+    JOINTER_CHECK(extend(fit.point, peak_bytes, hidden));
     return fit;
   }
 
   // Step 4.
-  Result<void> extend(ParetoPoint& point, std::int64_t peak_bytes) {
+  Result<void> extend(ParetoPoint& point, std::int64_t peak_bytes, const HiddenShares& hidden) {
     for (int i = 0; i < kMaxExtended && !point.order.empty(); ++i) {
       const std::int64_t left = peak_bytes - bytes(point);
       if (left <= 0 || left < peak_bytes / kExtendedPart) break;
-      JOINTER_TRY(ParetoPoint more, trade_off_.with_more_saved(point.plan, left, hidden_));
+      JOINTER_TRY(ParetoPoint more, trade_off_.with_more_saved(point.plan, left, hidden));
       if (more.plan == point.plan) break;
       JOINTER_CHECK(reorder(more, peak_bytes));
       if (more.order.empty() || step_ns(more) >= step_ns(point)) break;

@@ -342,6 +342,24 @@ TEST(OrderedSearch, AnErrorOfTheOrderEndsTheSearch) {
   EXPECT_FALSE(ordered_curve(*asked.trade_off, fails));
 }
 
+// The orders that are found in the end hide nothing, although those for the shares hid everything.
+TEST(OrderedSearch, WrongSharesDoNotMakeTheAnswerSlower) {
+  const Asked asked(sample());
+  const FindOrder misleads = [](const Graph& graph, const OrderLimit& limit) -> Result<PlanOrder> {
+    PlanOrder order{
+        .passes = {}, .figures = step_figures(graph, analysis())->figures, .communication = {}};
+    if (!limit.wants_communication) return order;
+    const auto estimator = estimator_for(graph, analysis()).value();
+    order.communication = group_times(graph, Simulation(graph, estimate_all(graph, *estimator)));
+    for (auto& [name, times] : order.communication) times.exposed_ns = 0;
+    return order;
+  };
+  const Fit own = asked.trade_off->fastest_within(asked.limit()).value();
+  const Fit fit = fastest_ordered(*asked.trade_off, asked.limit(), misleads).value();
+  ASSERT_TRUE(fit.fits);
+  EXPECT_LE(fit.point.figures.figures.step_ns, own.point.figures.figures.step_ns);
+}
+
 // Only the first of several searches finds orders to measure the hidden shares.
 TEST(OrderedSearch, SearchesMayShareHiddenShares) {
   const Asked asked(sample());
