@@ -8,6 +8,7 @@
 //   - one of `--flips` random changes of one decision, as far as tags allow them, fits the limit
 //     and is faster;
 //   - a higher limit gives a longer step;
+//   - the lower bound is above the step found for a lower limit;
 //   - with --tune, auto_tune is faster in ten times the time, without additional process groups.
 // Each answer is a plan and an order of its collectives; with --keep-order, a plan alone.
 // For each capture, it prints a line for each limit
@@ -276,6 +277,9 @@ Result<std::vector<std::string>> measure(const std::string& path, const Options&
     if (found.step_ns > last_step)
       fail_at(
           fmt::format("{:.3f} ms longer than at the limit before", ms(found.step_ns - last_step)));
+    if (fit.bound_ns > last_step)
+      fail_at(fmt::format("the bound is {:.3f} ms above the step at the limit before",
+                          ms(fit.bound_ns - last_step)));
     last_step = found.step_ns;
     const Rival* rival = nullptr;
     for (const Rival& each : rivals)
