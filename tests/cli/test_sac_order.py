@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import JOINT, ROOT, answer, run, sample
+from test_sac import flat_step
 
 STEP = sample("llama_debug_fsdp2.train_step")
 # Costs under which collectives take as long as compute, so that their positions matter.
@@ -69,6 +70,16 @@ def test_twin_groups_are_used_only_if_allowed() -> None:
     # The same list, in the best of more orders.
     assert allowed["target"]["list"] == usual["target"]["list"]
     assert allowed["step_ms"] <= usual["step_ms"]
+
+
+def test_twin_groups_need_collectives(tmp_path: Path) -> None:
+    step = flat_step(tmp_path)
+    done = run("sac", step, "--budget", "1GiB", "--twin-groups")
+    assert (done.code, done.out) == (2, "")
+    assert done.err == (
+        f"jointer: option --twin-groups: has no effect on {step}, which has no collectives to move\n"
+    )
+    assert answer("sac", step, "--budget", "1GiB", "--keep-order")["limit"]["met"]
 
 
 def test_the_smallest_plan_profits_from_an_order() -> None:

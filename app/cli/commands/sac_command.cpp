@@ -78,6 +78,14 @@ AnalysisOptions analysis_options(const SacCommand& options) {
   return {.memory = memory_options(options.optimizer), .estimator = options.estimator.request()};
 }
 
+Result<void> check_order_options(const SacCommand& options, const Graph& graph) {
+  if (options.twin_groups && !communicates(graph))
+    return fail(Error::Kind::usage,
+                "option --twin-groups: has no effect on {}, which has no collectives to move",
+                options.graph.file);
+  return {};
+}
+
 FindOrder find_order_of(const SacCommand& options, const Graph& graph) {
   if (options.keep_order || !options.format.empty() || !communicates(graph)) return {};
   return order_finder(built_in_passes(), analysis_options(options),

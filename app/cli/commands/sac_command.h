@@ -58,6 +58,8 @@ Result<Budget> budget_of(const SacCommand& options);
 PartitionOptions partition_options(const SacCommand& options);
 LimitedMemory memory_of(const SacCommand& options);
 AnalysisOptions analysis_options(const SacCommand& options);
+// Refuses options of orders if the graph has none to search. `graph`: the opened graph.
+Result<void> check_order_options(const SacCommand& options, const Graph& graph);
 // Returns a function that finds orders for the plans that a search tries. Empty if plans stay in
 // their own order: with --keep-order or --export, and for graphs without asynchronous collectives
 // or copies.

@@ -79,6 +79,7 @@ Result<int> run_joint(const SacCommand& options, Graph graph, const CLI::App& co
                       const PairPlan* own) {
   JOINTER_TRY(const Budget budget, budget_of(options));
   JOINTER_CHECK(check_search_options(options, command));
+  JOINTER_CHECK(check_order_options(options, graph));
   JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);

@@ -161,6 +161,7 @@ Result<int> run_step(const SacCommand& options, Graph graph, const CLI::App& com
                                            "training step, whose tags are applied as they are",
                                            options.graph.file)));
   JOINTER_CHECK(check_search_options(options, command));
+  JOINTER_CHECK(check_order_options(options, graph));
   JOINTER_TRY(std::optional<PlanTarget> target, target_of(options, command));
   const Graph opened = options.needs_opened() ? graph : Graph{};
   const MemoryPolicy fsdp = options.ignore_tags ? MemoryPolicy::none : fsdp_policy(graph);
