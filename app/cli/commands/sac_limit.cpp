@@ -120,8 +120,12 @@ Result<void> replace_plan(Solved& solved, const SavePlan& plan, const std::strin
   enum class Decision : std::uint8_t { none, save, offload, recompute };
   const auto decisions = [&](const SavePlan& of) -> Result<std::vector<Decision>> {
     JOINTER_TRY(const PlanWhatIf::Outcome outcome, solved.what_if->evaluate(of));
+    JOINTER_TRY(const auto candidates, solved.what_if->candidates(of));
     std::vector<Decision> by_node(partition.joint.node_count(), Decision::none);
     for (const auto& each : outcome.recomputed) by_node[each.node.index()] = Decision::recompute;
+    // Also parts of tuples, which are not calls that run again.
+    for (const SaveCandidate& each : candidates)
+      if (each.action == PlanAction::recompute) by_node[each.node.index()] = Decision::recompute;
     for (const NodeId id : of.saved) by_node[id.index()] = Decision::save;
     for (const NodeId id : of.offloaded) by_node[id.index()] = Decision::offload;
     return by_node;
