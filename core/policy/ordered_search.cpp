@@ -41,8 +41,9 @@
 // ratio, since the former is usually closer. If the order makes the step clearly shorter than the
 // limit, for example because it launches fewer calls, lower peaks are tried until one does not fit.
 // Plans from earlier searches keep the estimates that those searches found. A curve consists of the
-// plans that the search finds, in the orders found for them, and of budgets, presets and the
-// current plan, which keep their own order there, since they show what torch does.
+// plans that the search finds, in the orders found for them within their own peaks, of the fastest
+// of them in an order without a limit, and of budgets, presets and the current plan, which keep
+// their own order there, since they show what torch does.
 //
 // The lower bound holds for any order, since it counts compute and copies but no communication, and
 // no call that a bucket replaces (order_bound.h). It is found at the same time as the plans.
@@ -50,7 +51,7 @@
 // Cost: searches for a plan (trade_off.cpp) and orders to find, two of them for the hidden shares.
 // A limit on the peak takes one search and at most 8 orders, or with step 5 two searches and 14
 // orders; a limit on the step time, at most 6 searches and 27 orders; a curve, one search and an
-// order for each of its searched plans, and 2 more.
+// order for each of its searched plans, and 3 more.
 //
 // Source: Jointer's own.
 
@@ -59,6 +60,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -76,8 +78,9 @@ constexpr int kMaxExtended = 2;              // rounds of step 4
 constexpr std::int64_t kExtendedPart = 100;  // of the limit: the minimum that is left, in step 4
 constexpr double kClearlyShorter = 0.995;    // of the step time
 constexpr int kPeakRounds = 3;               // peaks to try, for a limit on the step time
-constexpr std::int64_t kFirstPart = 16;      // of the peak: the first step to a lower one
-constexpr std::size_t kMaxForBoth = 5'000;   // nodes of a graph that step 5 applies to
+constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();  // bytes
+constexpr std::int64_t kFirstPart = 16;     // of the peak: the first step to a lower one
+constexpr std::size_t kMaxForBoth = 5'000;  // nodes of a graph that step 5 applies to
 
 class OrderedSearch {
  public:
@@ -166,10 +169,17 @@ class OrderedSearch {
   Result<ParetoCurve> ordered_points(const std::function<void(const ParetoPoint&)>& found) {
     JOINTER_CHECK(find_hidden());
     JOINTER_TRY(ParetoCurve curve, trade_off_.curve(hidden_));
+    std::optional<ParetoPoint> fastest;
     for (ParetoPoint& point : curve.points) {
       if (!point.is_searched()) continue;
+      fastest = point;
       JOINTER_CHECK(reorder(point, bytes(point)));
       if (found) found(point);
+    }
+    if (fastest) {
+      JOINTER_CHECK(reorder(*fastest, kUnlimited));
+      if (found) found(*fastest);
+      curve.points.push_back(*std::move(fastest));
     }
     curve.points = pareto_front(std::move(curve.points));
     return curve;
@@ -249,7 +259,6 @@ class OrderedSearch {
 
   // The communication in the fastest order of a plan.
   Result<GroupTimesByName> communication_of(const SavePlan& plan) {
-    constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
     JOINTER_TRY(const Graph graph, trade_off_.graph_of(plan));
     JOINTER_TRY(
         PlanOrder order,

@@ -290,6 +290,25 @@ TEST(OrderedSearch, TimeThatAnOrderSavesIsSpentOnALowerPeak) {
   EXPECT_LE(fit.point.figures.figures.peak_bytes, peak - peak / 16);
 }
 
+// No limit keeps the fastest plan of a curve from an order that takes more memory.
+TEST(OrderedSearch, TheFastestPlanOfACurveHasRoomForAnOrder) {
+  const Asked asked(sample());
+  const FindOrder find = [](const Graph& graph, const OrderLimit& limit) -> Result<PlanOrder> {
+    PlanOrder order{
+        .passes = {}, .figures = step_figures(graph, analysis())->figures, .communication = {}};
+    const std::int64_t needed = order.figures.peak_bytes * 12 / 10;
+    if (limit.wants_communication || limit.bytes < needed) return order;
+    order.passes = "place_collectives";
+    order.figures.peak_bytes = needed;
+    order.figures.step_ns /= 2;
+    return order;
+  };
+  const std::int64_t fastest_ns = asked.trade_off->curve()->points.back().figures.figures.step_ns;
+  const ParetoPoint last = ordered_curve(*asked.trade_off, find)->points.back();
+  EXPECT_EQ(last.order, "place_collectives");
+  EXPECT_LT(last.figures.figures.step_ns, fastest_ns);
+}
+
 TEST(OrderedSearch, KeepsTheOrderWithoutAFunction) {
   const Asked asked(small_joint());
   const FindOrder none;
