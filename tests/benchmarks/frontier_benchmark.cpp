@@ -131,15 +131,15 @@ struct Asked {
   }
 
   [[nodiscard]] Result<std::unique_ptr<TradeOff>> trade_off(const Options& options) const {
+    TradeOffOptions asked;
+    asked.now = now;
+    asked.fsdp = fsdp;
+    asked.offload = options.offload;
+    asked.effort = options.effort;
     return TradeOff::make(
         graph,
         {.costs = costs, .flops = flops, .memory = {}, .simulation = {}, .transfers = transfers},
-        {.partition = {},
-         .now = now,
-         .fsdp = fsdp,
-         .offload = options.offload,
-         .effort = options.effort,
-         .found = {}});
+        std::move(asked));
   }
 
  private:

@@ -213,8 +213,7 @@ void KeysTest::a_node_is_picked_up_where_nodes_are_shown() {
       press_in_vain(Qt::Key_V, {}, kOnlyInPanes.arg("V"));
     } else {
       QTest::keyClick(QApplication::focusWidget(), Qt::Key_V);
-      QTest::qWaitFor([&] { return planner.held() != nullptr; }, kHoldMs);
-      QVERIFY2(planner.held() != nullptr,
+      QVERIFY2(QTest::qWaitFor([&] { return planner.held() != nullptr; }, kHoldMs),
                qPrintable(QStringLiteral("%1 %2").arg(widget->metaObject()->className(),
                                                       widget->objectName())));
       QTest::keyClick(QApplication::focusWidget(), Qt::Key_Escape);

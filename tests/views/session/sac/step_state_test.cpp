@@ -74,6 +74,7 @@ class StepStateTest : public ::testing::Test {
         partitioned_figures(step, partitioned_values(step, analysis.costs, analysis.flops).value());
     figures.figures = {analysis.memory.peak_bytes(), analysis.simulation.step_ns(),
                        analysis.simulation.exposed_ns()};
+    figures.compute_ns = analysis.simulation.compute_ns();
     EXPECT_EQ(state.figures, figures);
     EXPECT_TRUE(std::ranges::equal(state.profile, analysis.memory.profile()));
     EXPECT_EQ(state.applied_tags.reserved_bytes, analysis.reserved.peak_bytes);
