@@ -166,8 +166,8 @@ void AskedKernelsPaneTest::the_kernels_of_an_earlier_graph_say_so() {
   ask();
   QVERIFY(!totals().contains("for an earlier graph"));
   document().selection().select(node("square"));
-  pane_->table().view().setFocus();
-  QTest::keyClick(&pane_->table().view(), Qt::Key_Home, Qt::AltModifier);
+  timeline().setFocus();
+  QTest::keyClick(&timeline(), Qt::Key_Home, Qt::AltModifier);
   QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(totals().contains("for an earlier graph"), kPatienceMs);
   QCOMPARE(model().rowCount(), 4);

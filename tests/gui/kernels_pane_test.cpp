@@ -265,7 +265,8 @@ void KernelsPaneTest::an_edit_is_followed() {
   QString meanwhile;  // when the graph has changed, before its kernels are predicted
   const QObject listener;
   connect(&document(), &Document::changed, &listener, [&] { meanwhile = totals.text(); });
-  QTest::keyClick(&view(), Qt::Key_Home, Qt::AltModifier);
+  timeline().setFocus();
+  QTest::keyClick(&timeline(), Qt::Key_Home, Qt::AltModifier);
   QTRY_COMPARE_WITH_TIMEOUT(document().editing().entry_count(), 1, kPatienceMs);
   QTRY_VERIFY_WITH_TIMEOUT(predicted().is_current() && predicted().shown() != before, kPatienceMs);
   QTRY_COMPARE(model().kernels(), predicted().shown());
