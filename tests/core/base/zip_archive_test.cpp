@@ -93,7 +93,8 @@ TEST(ZipArchive, AnEntryCannotStateMoreThanItsDataCanFill) {
   const ZipArchive archive = opened(bytes);
   const auto text = archive.read(archive.entries()[0], std::size_t{1} << 30);
   ASSERT_FALSE(text);
-  EXPECT_THAT(text.error().message, HasSubstr("cannot decompress to 520094696; copy the file again"));
+  EXPECT_THAT(text.error().message,
+              HasSubstr("cannot decompress to 520094696; copy the file again"));
 }
 
 TEST(ZipArchive, AbsurdDirectoriesAreRefused) {
