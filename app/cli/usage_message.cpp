@@ -123,7 +123,9 @@ void refuse_empty_values(CLI::App& program) {
       {});
   for (CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
     for (CLI::Option* option : command->get_options())
-      if (!option->get_positional() && option->get_items_expected_max() > 0)
+      // Without flags, graph_trainer uses its defaults.
+      if (!option->get_positional() && option->get_items_expected_max() > 0 &&
+          !option->check_lname("graph-trainer-flags"))
         option->check(is_given);
 }
 
